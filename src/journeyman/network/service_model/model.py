@@ -704,8 +704,8 @@ class _Learning:
 
     def learned(self, fact: RefusedBody) -> Constraints:
         known = self.known
-        missed = {one.path for one in fact.findings if one.fault is Fault.MISSING}
-        if not (self.is_flat or missed.isdisjoint(self.beside)):
+        lacking = {one.path for one in fact.findings if one.fault is Fault.MISSING}
+        if not (self.is_flat or lacking.isdisjoint(self.beside)):
             return replace(self, is_flat=True).learned(fact)
         # What is missing does not belong into an object that is too much.
         told = sorted(fact.findings, key=lambda one: one.fault is not Fault.UNKNOWN)

@@ -114,14 +114,6 @@ _REWRITTEN: tuple[tuple[LazyPattern, str | Callable[[re.Match[str]], str]], ...]
     # Swift's decoder
     (LazyPattern(r"^No such key '(\w+)' at path '([\w.]*)'.*"), r"missing key '\1'"),
     (LazyPattern(r"^Value required for key at path '([\w.]+)'.*"), r'"\1": required'),
-    # Protocol Buffers, of a text in place of a message
-    (
-        LazyPattern(
-            r"^.*\bproto:.* syntax error \([^)]*\): unexpected token (\".*\")$",
-            re.DOTALL,
-        ),
-        r"\1 is not of type 'object'",
-    ),
     # protovalidate, which makes a list of what it says and adds the rule
     (LazyPattern(r"(?m:^) ?- (?=[\w.\[\]]+: )"), ""),
     (LazyPattern(r"(?<=\w) \[(?:required|\w+(?:\.\w+)+)\](?=\n|$)"), ""),

@@ -971,8 +971,15 @@ class _Prose:
             if len(words) == 1 or {*words[-1:]} & ID_WORDS:
                 named = words[:-1] or words
                 thing = rf"^{'[ _-]'.join(named)} (?:\S+ )?(?:was )?not found\.?$"
-                text = re.sub(thing, f"{name} is invalid", text, flags=re.IGNORECASE)
+                place = ".".join((name, *self._id_in(name)))
+                text = re.sub(thing, f"{place} is invalid", text, flags=re.IGNORECASE)
         return text
+
+    def _id_in(self, name: str) -> Path:
+        """Return the name of the identifier in an object that was sent."""
+        inside = value_at(self._top, (name,))
+        members = inside if isinstance(inside, dict) else ()
+        return next(((one,) for one in members if one in ID_WORDS), ())
 
     def _in_clause(
         self, clause: str, above: Path, depth: int = 0
@@ -2277,8 +2284,9 @@ def _named_by_type(told: Iterable[str], sent: JSON) -> list[FieldFault]:
 
 _ANY_TEXT = LazyPattern(
     r"^\[?instance type \(string\) .* primitive type \(allowed: \[\"object\"\]\)\]?$"
+    r"|\bproto:.* syntax error \([^)]*\): unexpected token [#\"]"
 )
-"""AWS API Gateway, which does not tell where."""
+"""AWS API Gateway and Protocol Buffers, which do not tell where."""
 _INSTANCE_OF = LazyPattern(
     r"Cannot construct instance of `(?:[\w$]+\.)*(?P<stem>\w+?)(?:Dto|DTO|Model)?`"
 )
