@@ -2362,10 +2362,117 @@ def test_a_range_of_time_and_a_yes_are_values(
 
 
 @pytest.mark.parametrize(
+    ("text", "sent", "place", "options"),
+    [
+        pytest.param(
+            "No transcription with ID 625BAECB-4A46.",
+            {"transcriptionID": "625BAECB-4A46", "cardID": "625BAECB-4A46"},
+            "transcriptionID",
+            (),
+            id="a value, and the words of its name",
+        ),
+        pytest.param(
+            "Booking 48113 does not exist",
+            {"bookingRef": 48113, "docketNo": 48113},
+            "bookingRef",
+            (),
+            id="a number",
+        ),
+        pytest.param(
+            'The text\'s language "en" does not match the job language "de"',
+            {"correction": {"language": "en", "text": "A B"}, "job": {"id": 7}},
+            "correction.language",
+            ("de",),
+            id="and what it should be",
+        ),
+        pytest.param(
+            "Assignment not found",
+            {"assignment": {"finding_id": 5, "id": 7}, "completion": {"id": 8}},
+            "assignment.id",
+            (),
+            id="no value, of an object with an identifier",
+        ),
+    ],
+)
+def test_a_value_that_is_wrong_is_known_by_the_words_of_its_name(
+    text: str, sent: JSON, place: str, options: tuple[str, ...]
+) -> None:
+    fault = only(read_refusal({"error": text}, "", sent))
+
+    assert (".".join(fault.path), fault.fault) == (place, Fault.VALUE)
+    assert fault.options == options
+
+
+def test_protovalidate_names_a_field_and_says_value_of_it() -> None:
+    said_of_it = "value is empty, which is not a valid UUID"
+    field: JSON = {"elements": [{"fieldNumber": 2, "fieldName": "request_id"}]}
+    violation: JSON = {"field": field, "message": said_of_it}
+    answer: JSON = {
+        "message": "validation error:\n - job_id: value is required [required]\n"
+        f" - request_id: {said_of_it} [string.uuid_empty]",
+        "details": [{"value": "Cm4SEX", "debug": {"violations": [violation]}}],
+    }
+
+    assert said(answer) == {"job_id": Fault.MISSING, "request_id": Fault.MISSING}
+
+
+def test_protocol_buffers_want_an_object_where_a_text_was_unexpected() -> None:
+    text = 'proto: syntax error (line 1:31): unexpected token "READ THE METER"'
+    sent: JSON = {"reading": "READ THE METER", "lease_id": "ls_1"}
+
+    fault = only(read_refusal({"message": text}, "", sent))
+
+    assert (fault.path, fault.wants) == (("reading",), "object")
+
+
+def test_a_code_of_malli_is_no_choice_and_our_own_words_are_none_of_theirs() -> None:
+    lacks: JSON = {
+        "path": ["entry", "text"],
+        "type": "malli.core/missing-key",
+        "message": "missing required key",
+        "value": "COPPER ALLOY BROOCH, PIN MISSING.",
+    }
+    sent: JSON = {"entry": {"id": 7}, "pins": "COPPER ALLOY BROOCH, PIN MISSING."}
+
+    fault = only(read_refusal({"errors": [lacks]}, "", sent))
+
+    assert (fault.path, fault.fault) == (("entry", "text"), Fault.MISSING)
+    assert fault.options == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "fault", "wants", "options"),
+    [
+        ("legibility is not good, fair, or poor", Fault.VALUE, "", ("good", "fair")),
+        ("legibility is not a(n) Bool", Fault.TYPE, "boolean", ()),
+        (
+            (
+                "Value required for key at path 'legibility'. No value associated"
+                " with key CodingKeys(stringValue: 'legibility', intValue: nil)."
+            ),
+            Fault.MISSING,
+            "",
+            (),
+        ),
+    ],
+)
+def test_vapor_says_what_a_value_is_not(
+    text: str, fault: Fault, wants: str, options: tuple[str, ...]
+) -> None:
+    told = only(
+        read_refusal({"error": True, "reason": text}, "", {"legibility": "A B"})
+    )
+
+    assert (told.path, told.fault, told.wants) == (("legibility",), fault, wants)
+    assert told.options[:2] == options
+
+
+@pytest.mark.parametrize(
     ("text", "is_ours"),
     [
         ("STELLE is missing: your agent_id", True),
         ("operator must be the authenticated agent", True),
+        ("specialist-id is not the specialist of this token.", True),
         ("award_no is required (number of the award, V-...)", False),
         ("slip is required", False),
     ],

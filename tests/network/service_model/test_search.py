@@ -2201,3 +2201,38 @@ async def test_a_name_that_asks_a_question_is_answered_yes() -> None:
     *_, last = await claimed_with(missing("wouldTakeAgain"))
 
     assert last["wouldTakeAgain"] is True
+
+
+async def test_of_several_choices_the_one_that_the_task_has_is_sent() -> None:
+    record: dict[str, JSON] = {"id": "task-1", "language": "de"}
+
+    *_, last = await claimed_with(
+        wrong("language", 'Invalid option: expected one of "en"|"es"|"de"'),
+        task=replace(TASK, raw=record),
+    )
+
+    assert last["language"] == "de"
+
+
+async def test_what_is_missed_beside_what_stands_in_no_object_stands_in_none() -> None:
+    network = StrictNetwork(SNAKE)
+    network.answers = [
+        missing("claim"),
+        (200, {"booking": "B-1"}),
+        missing("booking"),
+        missing("booking"),
+        (200, {"lodging": "L-1"}),
+        (400, {"errors": {"booking": "is required", "lodging": "is required"}}),
+        (200, {}),
+    ]
+
+    async with client_of(network) as client:
+        claimed = await client.claim(TASK, KEY)
+        assert isinstance(claimed, Confirmed)
+        submitted = await client.submit(TASK, RESULT, KEY, claimed.value.given)
+        assert isinstance(submitted, Confirmed)
+        given = {**claimed.value.given, **submitted.value.given}
+        await client.complete(TASK, KEY, given)
+
+    last = network.bodies("complete")[-1]
+    assert (last["booking"], last["lodging"]) == ("B-1", "L-1")

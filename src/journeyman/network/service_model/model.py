@@ -995,12 +995,6 @@ class _Learning:
             there = next((p for p in (path, inner) if self._has_lost(known, p)), None)
             if there is not None:
                 return _wanting(known, replace(wanted, path=(*there, there[-1])))
-            for deeper in self.shape.paths:
-                # It was sent in an object, where it is not missed.
-                is_aside = deeper[-len(path) :] == path != deeper[: len(path)]
-                if is_aside and not known.tells_ways:
-                    known = _rerooted(known, deeper, path)
-                    known = replace(known, unknown=_together(known.unknown, [deeper]))
             return _wanting(self._moved_into(path, known), wanted)
         if self._was_at_root(known, sent, finding):
             return _wanting(known, replace(wanted, path=finding.path))

@@ -2239,9 +2239,10 @@ def _named_beside_its_value(told: Iterable[str], sent: JSON) -> list[FieldFault]
         most = max((rank for *rank, _ in named), default=[])
         paths = [path for *rank, path in named if rank == most]
         if len(paths) == 1:
-            others = (one for one in _OPTION.findall(text) if _NOT_AS.search(text))
             ours = {value for _, value in leaves}
-            options = tuple(one for one in others if one not in ours)
+            quoted = (one[1] or one[2] for one in _QUOTED_VALUE.finditer(text))
+            options = tuple(one for one in quoted if one not in ours)
+            options = options if _NOT_AS.search(text) else ()
             return [FieldFault(paths[0], Fault.VALUE, "", options, is_exact=False)]
     return []
 
@@ -2257,6 +2258,7 @@ _NOT_THERE = any_case(
     r" (?:(?:was |is |could )?not (?:be )?found|does(?: not|n't) exist)\W*$"
 )
 _SHOWN_VALUE = LazyPattern(r"(?<![\w-])[\w:-]{1,80}(?![\w-])")
+_QUOTED_VALUE = LazyPattern(r"\"([^\"]{1,80})\"|(?<!\w)'([^']{1,80})'(?!\w)")
 _NOT_AS = any_case(r"\b(?:not match|mismatch|expected|(?:must|should) be|instead of)\b")
 
 
