@@ -137,6 +137,7 @@ class Length(Strategy):
 """
 
 
+@pytest.mark.endurance
 def test_a_strategy_without_examples_is_tried_on_odd_tasks(run: Run) -> None:
     Path("strategies").mkdir()
     Path("strategies/length.py").write_text(LENGTH)
@@ -152,6 +153,7 @@ def test_a_strategy_without_examples_is_tried_on_odd_tasks(run: Run) -> None:
     assert "(strategies/length.py:12 in run)" in checked.out
 
 
+@pytest.mark.endurance
 def test_wants_that_fails_is_told_by_check(run: Run) -> None:
     Path("strategies").mkdir()
     asks = LENGTH + "\n    def wants(self, task):\n        return task.nothing\n"
@@ -210,6 +212,7 @@ def test_check_runs_the_examples_of_what_is_named(run: Run, word_count: Path) ->
         assert "word_count  ok, 2 examples  strategies/word_count.py:6" in checked.out
 
 
+@pytest.mark.endurance
 def test_check_tells_what_is_wrong_and_goes_on(run: Run, word_count: Path) -> None:
     word_count.write_text(word_count.read_text().replace('expect="4"', 'expect="5"'))
     Path("strategies/broken.py").write_text(BROKEN)
@@ -258,6 +261,7 @@ def test_try_shows_what_would_happen_to_a_text(run: Run) -> None:
     assert tried.out.endswith("would    submit, complete, +3 credits\n")
 
 
+@pytest.mark.endurance
 @pytest.mark.usefixtures("word_count")
 def test_try_can_change_the_kind_and_the_tags_of_the_task(run: Run) -> None:
     kind = run("try", "word_count", "--text", "x", "--kind", "drawing")
@@ -270,6 +274,7 @@ def test_try_can_change_the_kind_and_the_tags_of_the_task(run: Run) -> None:
     assert "wants    yes" in tags.out
 
 
+@pytest.mark.endurance
 @pytest.mark.usefixtures("word_count")
 def test_try_takes_parameters_and_says_which_there_are(run: Run) -> None:
     tried = run("try", "word_count", "--text", "a b", "--param", "max_words=1")
@@ -345,6 +350,7 @@ def test_try_wants_one_task_and_only_one(run: Run) -> None:
     assert "name one task at a time" in two.err
 
 
+@pytest.mark.endurance
 @pytest.mark.usefixtures("word_count")
 def test_try_takes_a_task_of_the_public_list_without_joining(
     run: Run, sandbox: str

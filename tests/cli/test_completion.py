@@ -31,6 +31,7 @@ def complete(program: Program, tmp_path: Path) -> Callable[[str], list[str]]:
     return call
 
 
+@pytest.mark.endurance
 def test_commands_states_strategies_and_tasks_are_completed(
     complete: Callable[[str], list[str]], lived: Path
 ) -> None:

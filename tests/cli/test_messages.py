@@ -209,6 +209,7 @@ def test_a_bug_is_told_as_one_without_a_traceback(
     assert "Traceback" in full.err
 
 
+@pytest.mark.endurance
 def test_an_error_in_a_group_is_found(
     program: Program, tmp_path: Path, sandbox: str
 ) -> None:

@@ -33,6 +33,7 @@ def daemon(run: Run, sandbox: str, tmp_path: Path) -> Iterator[Path]:
         process.stdout.read()
 
 
+@pytest.mark.endurance
 def test_a_running_daemon_puts_a_shadow_to_work(run: Run, daemon: Path) -> None:
     where = ("--data-dir", str(daemon))
 

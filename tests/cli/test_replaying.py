@@ -185,6 +185,7 @@ def test_code_that_looks_at_the_record_as_sent_is_told_that_it_is_not_kept(
     assert "it reads task.raw, which is not recorded (1 task)" in told
 
 
+@pytest.mark.endurance
 def test_two_versions_of_a_file_are_compared(past: Past, replay: Run) -> None:
     Path("old.py").write_text(COUNT.replace("param(3", "param(5"))
     past.saw(4, wanted_by="count", state=TaskState.COMPLETED)
@@ -240,6 +241,7 @@ def test_another_version_that_cannot_be_used_is_told(
     assert told in said.err
 
 
+@pytest.mark.endurance
 def test_tasks_are_done_again_and_their_results_compared(
     past: Past, replay: Run
 ) -> None:
@@ -276,6 +278,7 @@ def test_new_code_that_fails_is_exit_code_1(
     assert "ZeroDivisionError" in said.out
 
 
+@pytest.mark.endurance
 def test_only_the_last_ones_are_replayed_if_so_asked(past: Past, replay: Run) -> None:
     for reward in range(1, 30):
         past.saw(reward)
@@ -286,6 +289,7 @@ def test_only_the_last_ones_are_replayed_if_so_asked(past: Past, replay: Run) ->
     assert "and 5 earlier ones; --json prints all" in replay("--last", "15").out
 
 
+@pytest.mark.endurance
 def test_a_task_that_was_kept_in_part_is_marked(past: Past, replay: Run) -> None:
     past.saw(5, in_part=True)
 

@@ -109,6 +109,7 @@ def test_no_secret_is_in_it(
     assert text.count('"event": "output.printed"') == len(lines)
 
 
+@pytest.mark.endurance
 @settings(max_examples=50, deadline=None)
 @given(
     secret=st.text("abcdefghijkABCDEFGHIJK0123456789-._~+/=", min_size=12, max_size=40),

@@ -533,6 +533,7 @@ class Later(Strategy):
     assert (choice.is_undecided, choice.reason) == (True, "the day is spent")
 
 
+@pytest.mark.endurance
 async def test_a_wants_that_blocks_is_asked_once(
     folder: Path, load: Load, runner: Runner
 ) -> None:

@@ -330,6 +330,7 @@ def test_what_status_says_is_shown_whatever_it_is(
     assert told.startswith(said) if isinstance(said, str) else told == said
 
 
+@pytest.mark.endurance
 async def test_a_plain_hook_that_blocks_blocks_only_itself(make_site: MakeSite) -> None:
     site = await make_site()
     file = site.folder / "strategies" / "count_words.py"

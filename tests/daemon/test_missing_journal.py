@@ -203,6 +203,7 @@ def killed_at(moment: int, action: Callable[[], object]) -> bool:
     return os.WIFSIGNALED(os.waitpid(child, 0)[1])
 
 
+@pytest.mark.endurance
 async def test_a_restore_that_is_killed_at_any_moment_is_finished_by_the_next(
     site: Site, directory: DataDirectory, tmp_path: Path
 ) -> None:

@@ -237,6 +237,7 @@ async def test_a_webhook_that_refuses_or_is_gone_is_an_error_without_its_address
     assert "a-secret" not in f"{refused.value} {gone.value}"
 
 
+@pytest.mark.endurance
 @with_apprise
 async def test_apprise_delivers_to_what_it_knows(receiver: Receiver) -> None:
     pytest.importorskip("apprise", reason="the extra `notify` is not installed")

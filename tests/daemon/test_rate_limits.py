@@ -7,6 +7,7 @@ from typing import Any
 
 import anyio
 import httpx2 as httpx
+import pytest
 from tests.daemon.conftest import MakeSite, Site
 from tests.daemon.simulated import Household
 
@@ -79,6 +80,7 @@ async def test_a_restart_remembers_that_the_token_was_rejected(site: Site) -> No
     assert not any("create-free-agent" in path for path in gate.passed)
 
 
+@pytest.mark.endurance
 async def test_without_the_listing_endpoint_the_public_marketplace_gives_the_work(
     make_site: MakeSite,
 ) -> None:
@@ -95,6 +97,7 @@ async def test_without_the_listing_endpoint_the_public_marketplace_gives_the_wor
         assert journal.tasks.counts() == {"completed": 6}
 
 
+@pytest.mark.endurance
 async def test_without_the_submit_endpoint_results_are_kept(site: Site) -> None:
     gate = Refusing(site.transport, 405, lambda one: "submit" in one.url.path)
     site.transport = gate

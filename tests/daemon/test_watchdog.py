@@ -119,6 +119,7 @@ def site(tmp_path: Path) -> Iterator[Site]:
         yield Site(tmp_path, journal)
 
 
+@pytest.mark.endurance
 @pytest.mark.parametrize("body", ["stubborn", "holding_the_interpreters_lock"])
 def test_a_deaf_process_is_ended_and_its_strategy_named_and_not_called_again(
     site: Site, body: str
@@ -183,6 +184,7 @@ def test_a_file_that_was_mended_since_is_not_to_blame(site: Site) -> None:
     assert site.restart().cannot_work() == []
 
 
+@pytest.mark.endurance
 def test_a_loop_that_turns_in_time_is_left_alone_and_leaves_nothing(site: Site) -> None:
     process = site.begin("brief", silent=60)
 
@@ -193,6 +195,7 @@ def test_a_loop_that_turns_in_time_is_left_alone_and_leaves_nothing(site: Site) 
     assert site.log.named("daemon.crashed") == []
 
 
+@pytest.mark.endurance
 def test_a_process_that_was_stopped_for_long_goes_on(site: Site) -> None:
     process = site.begin("stopped")
     os.waitpid(process.pid, os.WUNTRACED)

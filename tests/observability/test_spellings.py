@@ -10,6 +10,7 @@ from random import Random
 from urllib.parse import quote, quote_plus
 
 import pytest
+from tests.every import whole_only
 
 from journeyman.domain.tasks import Result, Task, TaskId
 from journeyman.domain.text import HIDDEN
@@ -166,12 +167,14 @@ def try_many(seed: int, times: int) -> None:
         assert doors.is_stopped(text), f"{names}: {text}"
 
 
+@pytest.mark.endurance
 def test_a_token_in_any_spelling_of_any_spelling_leaves_through_no_door() -> None:
     try_many(seed=1, times=1_000)
 
 
 @pytest.mark.endurance
 @pytest.mark.timeout(900)
+@whole_only
 def test_ten_thousand_more_spellings_leave_through_no_door() -> None:
     try_many(seed=2, times=10_000)
 

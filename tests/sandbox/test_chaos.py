@@ -97,6 +97,7 @@ async def registered(fault: str, came: dict[str, Came]) -> None:
     came[fault] = Came(looks, len(ledger["agents"]) - POSTERS, ledger["balanced"])
 
 
+@pytest.mark.endurance
 async def test_a_fault_looks_like_itself_and_has_its_effect_or_none(
     capfd: pytest.CaptureFixture[str],
 ) -> None:

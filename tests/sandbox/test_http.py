@@ -126,6 +126,7 @@ values = st.recursive(
 )
 
 
+@pytest.mark.endurance
 @settings(
     max_examples=80,
     deadline=None,

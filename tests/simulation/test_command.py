@@ -13,6 +13,7 @@ REFERENCE = Path(__file__).parents[2] / "docs" / "reference" / "invariants.md"
 CLAIM_FIRST = next(mutant for mutant in MUTANTS if mutant.name == "claim_first")
 
 
+@pytest.mark.endurance
 def test_it_tells_what_was_simulated(capsys: pytest.CaptureFixture[str]) -> None:
     code = main(["simulate", "--days", "0.02", "--seed", "3", "--seeds", "2", "--json"])
 
@@ -24,6 +25,7 @@ def test_it_tells_what_was_simulated(capsys: pytest.CaptureFixture[str]) -> None
     assert told["totals"]["starts"] >= 2
 
 
+@pytest.mark.endurance
 def test_its_summary_is_for_people(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["simulate", "--days", "0.02", "--chaos", "hard"]) == 0
 

@@ -1,9 +1,10 @@
 """What posting for growth is worth, on markets where it brings work and where not."""
 
 import pytest
+from tests.every import whole_only
 from tests.simulation.growth import POLICIES, GrowthEarnings, try_growth
 
-pytestmark = pytest.mark.endurance
+pytestmark = [pytest.mark.endurance, whole_only]
 
 DAYS = 8
 

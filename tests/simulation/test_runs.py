@@ -74,6 +74,7 @@ def test_a_hard_time_breaks_no_promise(seed: int) -> None:
     assert result.violations == ()
 
 
+@pytest.mark.endurance
 def test_a_disk_that_fails_as_a_task_is_put_down_stops_the_daemon_and_no_spin() -> None:
     # Found by chance: a wake-up of the worker hid that everything was cancelled.
     result = simulate(draw_plan(5677, days=0.01, chaos=Chaos.HARD))
@@ -313,6 +314,7 @@ def test_a_kill_keeps_what_was_committed_and_nothing_that_comes_later(
     loop.close()
 
 
+@pytest.mark.endurance
 def test_a_broken_promise_is_told_with_the_events_that_led_to_it() -> None:
     # From the submission on it answers nothing at all, in the calm as well.
     faults = dict.fromkeys(range(24, 3000), "drop_before")

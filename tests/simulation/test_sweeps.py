@@ -1,6 +1,7 @@
 """Sweeps: what they are made of, and that a case can be asked for again."""
 
 import pytest
+from tests.every import whole_only
 from tests.simulation.campaign import (
     SWEEPS,
     Campaign,
@@ -32,6 +33,7 @@ def test_a_case_that_is_asked_for_again_is_the_same(sweep: str) -> None:
     assert again.kills >= 1
 
 
+@whole_only
 def test_every_nth_case_leaves_no_case_out_when_all_offsets_are_taken() -> None:
     batches = sweep_batches("pairs", every=12)
     shares = [len(work.run()) - 1 for work in batches[:12]]
@@ -46,6 +48,7 @@ def test_a_case_that_does_not_exist_is_told(name: str) -> None:
         find_case("pairs", name)
 
 
+@whole_only
 def test_two_processes_come_to_what_one_comes_to() -> None:
     batches = [SeedBatch(seed, 0.01, Chaos.HARD) for seed in (1, 2, 3)]
 

@@ -16,11 +16,12 @@ from typing import Any
 
 import anyio
 import pytest
+from tests.every import whole_only
 from tests.one_task import in_one_task
 from tests.strategies.llm_provider import READ, WRITTEN, Provider, provider, refuses
 
 # Long: an index may be slow, and pip is slower than uv.
-pytestmark = [pytest.mark.endurance, pytest.mark.timeout(1_200)]
+pytestmark = [pytest.mark.endurance, pytest.mark.timeout(1_200), whole_only]
 
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "agents.md"
 FILE = re.compile(r"^```\w+\n(# (\S+)\n.*?)^```", re.MULTILINE | re.DOTALL)

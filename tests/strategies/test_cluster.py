@@ -15,6 +15,7 @@ from typing import Any
 import anyio
 import pytest
 import trustme
+from tests.every import whole_only
 from tests.one_task import in_one_task
 from tests.strategies.dask_cluster import DaskCluster, wire_to
 from tests.wheels import write_wheel
@@ -496,6 +497,7 @@ async def test_with_tls_only_who_has_a_certificate_is_let_in(
 
 @pytest.mark.endurance
 @pytest.mark.timeout(300)
+@whole_only
 async def test_a_thousand_tasks_over_four_workers_are_each_done_once(
     dask: DaskCluster, make_side: MakeSide
 ) -> None:

@@ -26,6 +26,7 @@ from pydantic_ai import exceptions, messages
 from pydantic_ai.models import function as function_models
 from pydantic_ai.models import test as test_models
 from tests import prose
+from tests.every import whole_only
 from tests.one_task import in_one_task
 from tests.simulation.loop import SimulationLoop
 from tests.strategies.llm_provider import (
@@ -313,6 +314,7 @@ async def test_where_no_streamed_answer_comes_to_its_end_whole_ones_are_asked_fo
     assert [line.level for line in runs[1].logs if "whole" in line.event] == ["warning"]
 
 
+@pytest.mark.endurance
 async def test_a_run_that_is_ended_from_outside_has_cost_its_worst(
     ask: Callable[..., Any], agent: FakeAgent, server: Provider
 ) -> None:
@@ -502,6 +504,7 @@ async def test_a_key_of_anthropic_is_enough_to_work(
 
 
 @pytest.mark.endurance
+@whole_only
 @pytest.mark.parametrize(
     ("status", "outcome"),
     [(401, "misconfigured"), (429, "retry_later"), (529, "retry_later")],
@@ -540,6 +543,7 @@ async def test_a_model_of_openai_is_asked_at_the_address_in_the_environment(
     assert server.asked[0].authorization == f"Bearer {KEY}"
 
 
+@pytest.mark.endurance
 @pytest.mark.parametrize(
     ("variable", "model"),
     [
@@ -1009,6 +1013,7 @@ async def test_a_tool_server_is_asked_over_http_with_the_headers_of_its_owner(
     ]
 
 
+@pytest.mark.endurance
 async def test_a_tool_server_that_does_not_start_puts_the_task_off(
     ask: Callable[..., Any], server: Provider, tmp_path: Path
 ) -> None:

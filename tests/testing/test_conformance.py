@@ -114,6 +114,7 @@ def test_one_that_changes_its_mind_or_raises_in_wants_is_told() -> None:
     assert "wants fails: on an empty text: wants raised ValueError: no text" in told
 
 
+@pytest.mark.endurance
 def test_one_that_goes_on_when_it_is_cancelled_is_told() -> None:
     assert "run continues after it is cancelled" in faults_of(make(stubborn))
 

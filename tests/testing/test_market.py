@@ -73,6 +73,7 @@ def test_a_lost_race_is_one_task_less(market: Market) -> None:
     assert dict(report.counts) == {"completed": 1, "lost": 1}
 
 
+@pytest.mark.endurance
 def test_work_goes_on_where_it_ended(market: Market) -> None:
     market.post("a b", kind="word_count", reward=2)
     market.work(COUNT)
