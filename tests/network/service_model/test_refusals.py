@@ -14,6 +14,7 @@ from journeyman.network.service_model.refusals import (
     FieldFault,
     form_in,
     means_our_id,
+    names_a_field,
     path_of,
     read_refusal,
     says_strict,
@@ -2465,6 +2466,32 @@ def test_vapor_says_what_a_value_is_not(
 
     assert (told.path, told.fault, told.wants) == (("legibility",), fault, wants)
     assert told.options[:2] == options
+
+
+def test_a_code_beside_a_field_is_no_name() -> None:
+    answer: JSON = [
+        {
+            "message": "state: bad value for restricted picklist field: submitted",
+            "errorCode": "INVALID_OR_NULL_FOR_RESTRICTED_PICKLIST",
+            "fields": ["state"],
+        }
+    ]
+
+    assert said(answer, sent={"state": "submitted"}) == {"state": Fault.VALUE}
+
+
+def test_choices_are_read_in_german() -> None:
+    text = "Feld 'KZ_fertig' ist ungültig: zulässig sind J und N"
+    answer: JSON = {"MELDUNG": text, "Feld": "KZ_fertig"}
+
+    fault = only(read_refusal(answer, "", {"KZ_fertig": "Done"}))
+
+    assert fault.options == ("J", "N")
+
+
+def test_what_a_document_must_have_is_no_right() -> None:
+    assert names_a_field("403 Forbidden: Document must have a _rev")
+    assert not names_a_field("403 Forbidden: Document must have a valid token")
 
 
 @pytest.mark.parametrize(

@@ -247,7 +247,7 @@ _QUOTED_ITEM = (
     r"[^`'\"\u201c\u201d\u2019\u00bb]{1,80}[`'\"\u201d\u2019\u00bb]"
 )
 _BARE_ITEM = r"[\w.:+-]{1,40}"
-_BETWEEN = r"\s*(?:,\s*(?:or |and )?|\||/|\bor\b)\s*"
+_BETWEEN = r"\s*(?:,\s*(?:or |and )?|\||/|\bor\b|\boder\b|\bund\b)\s*"
 _QUOTED_SET = LazyPattern(rf"{_QUOTED_ITEM}(?:(?:{_BETWEEN}|\s+and\s+){_QUOTED_ITEM})+")
 _ALTERNATIVES = LazyPattern(
     rf"(?<=: ){_QUOTED_ITEM}(?:,\s*{_QUOTED_ITEM})*,? or {_QUOTED_ITEM}\W*$"
@@ -270,7 +270,7 @@ _OPTIONS = any_case(
     r"|(?:one of|expected(?: the literal| tags)?|allowed values?(?: are)?"
     r"|options?(?: are)?|\bin):?\s*(?P<listed>[\[(]?[`'\"\u201c].{1,300})"
     r"|(?:one of|enum(?: class)?|set|list|values?|options?|choices?|valid|allowed"
-    r"|accepted|known|supported|either)(?: are)?:?\s*"
+    r"|accepted|known|supported|either|zulässig|erlaubt)(?: are| sind| ist)?:?\s*"
     rf"[\[({{]?(?P<bare>{_BARE_ITEM}(?:{_BETWEEN}{_BARE_ITEM}){{1,19}})(?:[\])}}]|\W*$)"
 )
 _OPTION = LazyPattern(r"[`'\"\u201c]([^`'\"\u201d]{1,80})[`'\"\u201d]")
@@ -381,7 +381,7 @@ _OBJECTS = frozenset({"object", "array"})
 
 
 def _items_in(listed: str) -> tuple[str, ...]:
-    parts = re.split(r",|\||\b(?:or|and)\b", listed)
+    parts = re.split(r",|\||\b(?:or|and|oder|und)\b", listed)
     # A stroke is part of an item, as in `text/plain`, where something else is between.
     parts = parts if len(parts) > 1 else listed.split("/")
     items = (
@@ -395,6 +395,8 @@ _INTRODUCED = any_case(
 )
 """What may stand before a name and its colon."""
 _OF_A_FIELD = any_case(r"\b(?:fields?|propert(?:y|ies)|attributes?|parameters?)\b")
+_OF_A_DOCUMENT = any_case(r"\bdocument must (?:have|be|not have)\b")
+"""CouchDB, whose rules for what may be written answer with 403."""
 _OF_A_RIGHT = any_case(
     r"header|scope|permission|\brole|token|key|credential|log ?in|\bplan\b|subscri"
 )
@@ -403,7 +405,8 @@ _OF_A_RIGHT = any_case(
 def names_a_field(message: str) -> bool:
     """Return whether words are about a field of the body, and not about a right."""
     said = message[:MAX_TEXT]
-    return bool(_OF_A_FIELD.search(said)) and not _OF_A_RIGHT.search(said)
+    is_of_field = _OF_A_FIELD.search(said) or _OF_A_DOCUMENT.search(said)
+    return bool(is_of_field) and not _OF_A_RIGHT.search(said)
 
 
 def says_strict(body: JSON, message: str) -> bool:
@@ -2224,22 +2227,25 @@ def _named_beside_its_value(told: Iterable[str], sent: JSON) -> list[FieldFault]
     As in "No booking with number 48113" and 'Language "en" does not match "de"'; and,
     where something is said not to be there, without the value: "Assignment not found".
     """
-    leaves = [(path, f"{value}") for path, value in leaves_of(sent) if path]
-    for text in (one[:MAX_TEXT] for one in told):
+    leaves = [
+        (path, f"{value}", noun)
+        for path, value in leaves_of(sent)
+        if path and (noun := _noun_in(path))
+    ]
+    for text in (one[:MAX_TEXT] for one in told if " " in one):
         words, shown = {*words_of(text)}, {*_SHOWN_VALUE.findall(text)}
         is_gone = bool(_NOT_THERE.match(text))
         named = [
             (value in shown, len(noun), path[-1] in ID_WORDS, path)
-            for path, value in leaves
-            if (noun := _noun_in(path)) <= words
-            and noun
+            for path, value, noun in leaves
+            if noun <= words
             and f'"{path[-1]}"' not in text  # else it repeats our body
             and (is_gone or (value[1:] and (value in shown or f'"{value}"' in text)))
         ]
         most = max((rank for *rank, _ in named), default=[])
         paths = [path for *rank, path in named if rank == most]
         if len(paths) == 1:
-            ours = {value for _, value in leaves}
+            ours = {value for _, value, _ in leaves}
             quoted = (one[1] or one[2] for one in _QUOTED_VALUE.finditer(text))
             options = tuple(one for one in quoted if one not in ours)
             options = options if _NOT_AS.search(text) else ()
@@ -2715,6 +2721,7 @@ def _in_table(
         if (
             is_of_names
             and spelling(key) not in {*_SAYING_KEYS}
+            and "code" not in spelling(key)
             and (
                 any(_is_surely_name(way, sent) for way in ways)
                 or any(one in phrases for one in said)
