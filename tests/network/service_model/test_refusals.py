@@ -2547,7 +2547,9 @@ def test_a_form_is_not_guessed_where_none_or_several_are_shown() -> None:
     assert form_in('must match "then" schema') == ""
 
 
-@pytest.mark.parametrize("pattern", ["^(a+)+$", "^a*a*a*a*$", "^[z-a]+$", "^a{3,1}$"])
+@pytest.mark.parametrize(
+    "pattern", ["^(a+)+$", "^a*a*a*$", "^a{1,9}a{1,9}a{1,9}$", "^[z-a]+$", "^a{3,1}$"]
+)
 def test_no_form_is_read_that_may_take_long_or_is_none(pattern: str) -> None:
     assert form_in(f'must match pattern "{pattern}"') == ""
 

@@ -513,7 +513,7 @@ def _is_cheap(pattern: str) -> bool:
         re.compile(pattern)
     except re.error:
         return False
-    return len(_UNBOUNDED.findall(pattern)) <= _MOST_UNBOUNDED
+    return len(_VARIABLE_PARTS.findall(pattern)) <= _MOST_VARIABLE_PARTS
 
 
 _PATTERN = any_case(
@@ -522,8 +522,9 @@ _PATTERN = any_case(
     r"(?:[+*?]|\{\d{1,2}(?:,\d{0,2})?\})?){1,30})\$?[`'\"/](?![\w(])"
 )
 """A pattern without groups or alternatives: matching it takes no time to speak of."""
-_UNBOUNDED = LazyPattern(r"[+*]|,\}")
-_MOST_UNBOUNDED = 2
+_VARIABLE_PARTS = LazyPattern(r"[+*?]|\{\d+,")
+_MOST_VARIABLE_PARTS = 2
+"""Of any number of letters, or of several: each is one more power of the time."""
 _TEMPLATE = LazyPattern(
     r"(?<![\w/])(?:[\w.-]{1,40}/\{[\w.=*-]{1,40}\}(?:/(?=\w))?){1,6}"
 )

@@ -74,11 +74,9 @@ _CONSENT = word_set(
     "confirm confirmed agree agreed consent accept accepts terms tos acknowledge "
     "acknowledged attest attested certify certified"
 )
+"""Names that ask for a yes."""
 _ASKING = word_set("is has was can will would should may does did are")
 """What a question begins with to which one says yes or no."""
-"""Names that ask for a yes."""
-
-
 _NOES = word_set(
     "conflict conflicts draft dry test sandbox preview partial failed cancel cancelled"
     " decline declined reject rejected refuse refused abandon anonymous"
@@ -286,6 +284,11 @@ def _is_measure(wanted: Wanted) -> bool:
     return not (MEASURE_WORDS | _DURATIONS.keys()).isdisjoint(words_of(wanted.path[-1]))
 
 
+def _has_form(value: JSON, form: str) -> bool:
+    shown = str(value) if isinstance(value, str | int) else ""
+    return len(shown) <= _LONGEST_OF_A_FORM and bool(re.fullmatch(form, shown))
+
+
 def _unit_of(wanted: Wanted) -> str:
     """Return the unit of time that a name begins or ends with; empty for none."""
     words = words_of(wanted.path[-1])
@@ -333,6 +336,8 @@ def _is_prose(value: JSON) -> bool:
 
 _MOST_WORDS = 3
 """Of a text that a request may repeat."""
+_LONGEST_OF_A_FORM = 120
+"""In letters: the expression is a stranger's, and takes the square of these."""
 Choice = tuple[float, Placed | None]
 """What it costs to send a value at a place, or not at all."""
 
@@ -642,7 +647,7 @@ class Writer:
 
         As another action has it there, or as an answer had this name.
         """
-        if wanted.form and re.fullmatch(wanted.form, str(value)):
+        if wanted.form and _has_form(value, wanted.form):
             return True
         is_there = self.style.given.get(wanted.path) == source
         is_there = is_there and not self._is_told_anew(source)
