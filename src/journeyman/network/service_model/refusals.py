@@ -508,7 +508,7 @@ def form_in(said: str) -> str:
 
 
 def _is_cheap(pattern: str) -> bool:
-    """Return whether an expression of a stranger's can be tried on any text."""
+    """Return whether an expression of a stranger's can be tried on a short text."""
     try:
         re.compile(pattern)
     except re.error:
@@ -2282,7 +2282,8 @@ def _named_by_type(told: Iterable[str], sent: JSON) -> list[FieldFault]:
             places = [path for path, _ in leaves if spelling(path[-1]) == stem]
         elif _ANY_TEXT.search(text):
             values = (path for path, value in leaves if isinstance(value, str))
-            places = [one for one in values if words_of(one[-1])[-1] not in ID_WORDS]
+            ends = ((one, words_of(one[-1])[-1:]) for one in values)
+            places = [one for one, end in ends if ID_WORDS.isdisjoint(end)]
         else:
             continue
         places = places if len(places) == 1 else texts
