@@ -2346,8 +2346,6 @@ def test_where_no_place_is_told_the_only_text_that_is_no_id_is_to_be_an_object()
 
     assert (fault.path, fault.wants) == (("transcript",), "object")
 
-    assert said({"details": text}, sent={"parts": ["7"]}) == {"parts": Fault.TYPE}
-
 
 @pytest.mark.parametrize(
     ("text", "wants", "options"),
