@@ -62,6 +62,7 @@ from journeyman.worker.ranking import Shortlist, by_reward
 from journeyman.worker.recover import recover_interrupted
 from journeyman.worker.select import Select
 from journeyman.worker.submit import Submit
+from journeyman.worker.unnamed_pay import UnnamedPay
 from journeyman.worker.verdicts import VerdictWatch
 from journeyman.worker.worker import Worker
 
@@ -426,6 +427,7 @@ class Loop:
             intents=intents,
             endings=endings,
             watch=BalanceWatch(journal, self.log),
+            unnamed_pay=UnnamedPay(journal),
             result_max_age=timedelta(days=options.result_max_age_days),
             clock=clock,
             log=self.log,

@@ -67,6 +67,7 @@ from journeyman.worker.intents import Intents
 from journeyman.worker.proof import Proof
 from journeyman.worker.select import Select
 from journeyman.worker.submit import Submit
+from journeyman.worker.unnamed_pay import UnnamedPay
 from journeyman.worker.verdicts import VerdictWatch
 from journeyman.worker.worker import Worker
 
@@ -396,6 +397,7 @@ class Components:
                 intents=intents,
                 endings=endings,
                 watch=self.agent.watch,
+                unnamed_pay=UnnamedPay(self.agent.journal),
                 shown=self.verdicts.sightings,
                 result_max_age=max_age,
                 clock=clock,

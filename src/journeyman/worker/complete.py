@@ -27,6 +27,7 @@ from journeyman.worker.intents import (
     names_a_time,
 )
 from journeyman.worker.submit import SAID_DONE, UNDER_REVIEW, UNSURE
+from journeyman.worker.unnamed_pay import UnnamedPay
 
 MOST_SUBMISSIONS = 3
 """How often a result is sent that the network accepts and then does not have."""
@@ -56,6 +57,7 @@ class Complete:
     intents: Intents
     endings: Endings
     watch: BalanceWatch
+    unnamed_pay: UnnamedPay
     shown: Mapping[TaskId, Sighting]
     """What listings say of tasks that wait."""
     result_max_age: timedelta
@@ -156,9 +158,13 @@ class Complete:
             # Its word, escaped: it goes to a terminal.
             refused = Refused(Refusal.PENDING, f"{UNMOVED}{word!r}", 200, None)
             return await self._follow(record, refused)
+        earned = answer.credits_earned
+        if earned is None and answer.balance is None and window is not None:
+            raw, given = record.task.raw, answer.given
+            earned = self.unnamed_pay.read(raw, given, is_alone=window.alone)
         answered = Answered(
             request=key,
-            credits=answer.credits_earned,
+            credits=earned,
             balance=answer.balance if window is not None and window.alone else None,
         )
         record = await self._earned(record, answered)

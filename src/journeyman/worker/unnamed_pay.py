@@ -1,0 +1,66 @@
+"""What a task has paid, where a network has words for it that nobody knows.
+
+An answer that shows the pay and the balance after it tells them by their sum, and the
+listing by the number that it had: `{"Gutschrift": 9, "KontoStand": 109}` to whoever had
+100 credits and did what was listed with 9. From then on their names are known.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from journeyman.domain.tasks import JSON
+from journeyman.journal.journal import Journal
+from journeyman.network.service_model.naming import ID_WORDS, words_of
+from journeyman.network.service_model.request import values_in
+
+FACT = "unnamed_pay"
+"""Under this the journal keeps the names: in the answer, and in the listing."""
+
+
+@dataclass(eq=False)
+class UnnamedPay:
+    """Learns what a network calls its pay, and reads it."""
+
+    journal: Journal
+
+    def read(
+        self, record: Mapping[str, JSON], answer: Mapping[str, JSON], *, is_alone: bool
+    ) -> int | None:
+        """Return the credits that the answer to a completion shows; None shows none.
+
+        `record` is the task as it was listed, `answer` the single values of the answer
+        by their ways; `is_alone` says that nothing else has moved credits meanwhile.
+        """
+        listed, shown = _numbers(values_in("listed", dict(record))), _numbers(answer)
+        names = self.journal.facts.get(FACT)
+        if isinstance(names, list):
+            ours, theirs = map(str, names)
+            pay = shown.get(ours)
+            return pay if pay == listed.get(theirs) else None
+        found = [*self._told_by_sums(listed, shown)] if is_alone else []
+        if len(found) != 1:
+            return None
+        with self.journal.tx("unnamed_pay"):
+            self.journal.facts.put(FACT, [*found[0]])
+        return shown[found[0][0]]
+
+    def _told_by_sums(
+        self, listed: Mapping[str, int], shown: Mapping[str, int]
+    ) -> Iterator[tuple[str, str]]:
+        before = self.journal.ledger.balance()
+        for ours, pay in shown.items():
+            others = (one for name, one in shown.items() if name != ours)
+            if before + pay in others:
+                yield from ((ours, one) for one, was in listed.items() if was == pay)
+
+
+def _numbers(values: Mapping[str, JSON]) -> dict[str, int]:
+    """Return the whole numbers above 0 that are no identifiers, by their ways."""
+    return {
+        way: value
+        for way, value in values.items()
+        if isinstance(value, int)
+        and not isinstance(value, bool)
+        and value > 0
+        and ID_WORDS.isdisjoint(words_of(way.rpartition(".")[2])[-1:])
+    }
