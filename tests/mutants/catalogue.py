@@ -568,6 +568,13 @@ FOUND_BY_TESTS: Mapping[str, tuple[SourceMutant, ...]] = {
     ),
     BOOKS: (
         SourceMutant(
+            "a number that the listing does not have is pay",
+            "worker/unnamed_pay.py",
+            "for one, was in listed.items() if was == pay)",
+            "for one, was in listed.items())",
+            "worker/test_unnamed_pay.py",
+        ),
+        SourceMutant(
             "an honorarium is no pay",
             "network/service_model/reading.py",
             "bounty honorarium stipend",

@@ -2387,6 +2387,13 @@ def test_a_range_of_time_and_a_yes_are_values(
             id="and what it should be",
         ),
         pytest.param(
+            "Translation must be in the job's target_language ('en')",
+            {"translation": {"text": "A B", "language": "es"}, "assignment_id": 7},
+            "translation.language",
+            ("en",),
+            id="what it should be alone",
+        ),
+        pytest.param(
             "Assignment not found",
             {"assignment": {"finding_id": 5, "id": 7}, "completion": {"id": 8}},
             "assignment.id",

@@ -2236,3 +2236,17 @@ async def test_what_is_missed_beside_what_stands_in_no_object_stands_in_none() -
 
     last = network.bodies("complete")[-1]
     assert (last["booking"], last["lodging"]) == ("B-1", "L-1")
+
+
+async def test_a_relationship_refers_to_a_resource_by_its_type_and_its_id() -> None:
+    record: dict[str, JSON] = {"id": "task-1", "type": "commissions"}
+    pointer: JSON = {"pointer": "/data/relationships/commission"}
+    lacks: JSON = {"errors": [{"source": pointer, "detail": "Commission must exist"}]}
+
+    *_, last = await claimed_with(
+        missing("data"), (422, lacks), task=replace(TASK, raw=record)
+    )
+
+    sent = values_in("", last)
+    assert sent[".data.relationships.commission.data.type"] == "commissions"
+    assert sent[".data.relationships.commission.data.id"] == "task-1"

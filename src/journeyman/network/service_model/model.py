@@ -986,6 +986,10 @@ class _Learning:
     def _missing(
         self, known: Constraints, finding: FieldFault, path: Path
     ) -> Constraints:
+        if path[-2:-1] == ("relationships",):
+            # JSON:API 1.1, resource linkage: a resource is named by its type and id.
+            known = _wanting(known, Wanted((*path, "data", "type")))
+            path = (*path, "data", "id")
         wanted = _wanted_by(finding, path)
         inner = (*self._around, *path)
         sent = self.shape.at(path) or self.shape.at(inner)

@@ -2226,7 +2226,8 @@ def _named_beside_its_value(told: Iterable[str], sent: JSON) -> list[FieldFault]
     """Read what is wrong where a value is shown beside the words of its name.
 
     As in "No booking with number 48113" and 'Language "en" does not match "de"'; and,
-    where something is said not to be there, without the value: "Assignment not found".
+    where something is not there or should be another value, without ours: "Assignment
+    not found", "It must be in the target_language ('en')".
     """
     leaves = [
         (path, f"{value}", noun)
@@ -2235,21 +2236,21 @@ def _named_beside_its_value(told: Iterable[str], sent: JSON) -> list[FieldFault]
     ]
     for text in (one[:MAX_TEXT] for one in told if " " in one):
         words, shown = {*words_of(text)}, {*_SHOWN_VALUE.findall(text)}
-        is_gone = bool(_NOT_THERE.match(text))
+        ours = {value for _, value, _ in leaves}
+        quoted = (one[1] or one[2] for one in _QUOTED_VALUE.finditer(text))
+        options = tuple(one for one in quoted if one not in ours)
+        options = options if _NOT_AS.search(text) else ()
+        is_told = bool(options) or bool(_NOT_THERE.match(text))
         named = [
             (value in shown, len(noun), path[-1] in ID_WORDS, path)
             for path, value, noun in leaves
             if noun <= words
             and f'"{path[-1]}"' not in text  # else it repeats our body
-            and (is_gone or (value[1:] and (value in shown or f'"{value}"' in text)))
+            and (is_told or (value[1:] and (value in shown or f'"{value}"' in text)))
         ]
         most = max((rank for *rank, _ in named), default=[])
         paths = [path for *rank, path in named if rank == most]
         if len(paths) == 1:
-            ours = {value for _, value, _ in leaves}
-            quoted = (one[1] or one[2] for one in _QUOTED_VALUE.finditer(text))
-            options = tuple(one for one in quoted if one not in ours)
-            options = options if _NOT_AS.search(text) else ()
             return [FieldFault(paths[0], Fault.VALUE, "", options, is_exact=False)]
     return []
 
