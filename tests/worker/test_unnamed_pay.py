@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from tests.worker.conftest import Loop, MakeLoop, ScriptedMarket, task
+from tests.worker.conftest import UNKNOWN, Loop, MakeLoop, ScriptedMarket, task
 
 from journeyman.domain.outcomes import Confirmed
 from journeyman.domain.tasks import JSON, Task
@@ -49,6 +49,23 @@ async def test_its_name_is_known_from_then_on_and_after_a_start(
     await restarted.work(listed(3, Verguetung=5))
 
     assert restarted.journal.ledger.balance() == 118
+
+
+async def test_an_answer_that_was_lost_is_booked_when_it_is_given_again(
+    loop: Loop, market: ScriptedMarket
+) -> None:
+    market.script["complete"] = [
+        says(Gutschrift=9, KontoStand=109),
+        UNKNOWN,
+        says(Gutschrift=4, KontoStand=113),
+    ]
+
+    await loop.work(listed(1, Verguetung=9))
+    await loop.work(listed(2, Verguetung=4))
+    loop.clock.advance(3600)
+    await loop.work()
+
+    assert loop.journal.ledger.balance() == 113
 
 
 @pytest.mark.parametrize(

@@ -159,9 +159,10 @@ class Complete:
             refused = Refused(Refusal.PENDING, f"{UNMOVED}{word!r}", 200, None)
             return await self._follow(record, refused)
         earned = answer.credits_earned
-        if earned is None and answer.balance is None and window is not None:
+        if earned is None and answer.balance is None:
+            is_alone = window is not None and window.alone
             raw, given = record.task.raw, answer.given
-            earned = self.unnamed_pay.read(raw, given, is_alone=window.alone)
+            earned = self.unnamed_pay.read(raw, given, is_alone=is_alone)
         answered = Answered(
             request=key,
             credits=earned,
