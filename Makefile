@@ -20,7 +20,8 @@ PYTEST_WORKERS = --numprocesses=$(shell expr $$(nproc 2>/dev/null || echo 2) + 1
 
 # How many runs `make simulate` makes, how many months `make books` compares the books,
 # and which cases `make sweeps`, networks `make foreign` and simulated runs `make endurance`
-# take: every one, or every so many, and then none that takes half a minute. All share their work among so many processes.
+# take: every one, or every so many, of endurance then none that takes half a minute.
+# All share their work among so many processes.
 SEEDS := 200
 # The seeds of the networks that `make foreign-drawn` draws.
 DRAWN := 0-200
