@@ -1765,6 +1765,21 @@ def test_a_record_of_rails_that_is_missed_is_an_object() -> None:
     assert first.wants == again.wants == "object"
 
 
+def test_what_rails_misses_is_no_object_where_it_has_the_name_of_a_value() -> None:
+    def missed(name: str) -> str:
+        told: JSON = {"error": f"param is missing or the value is empty: {name}"}
+        return only(read_refusal(told, "", SENT)).wants
+
+    assert missed("sign_off") == missed("contribution") == "object"
+    assert missed("shift_ref") == missed("result") == ""
+
+
+def test_a_record_and_its_key_that_are_both_missed_are_one_value() -> None:
+    told: JSON = {"shelf": ["must exist"], "shelf_id": ["can't be blank"]}
+
+    assert only(read_refusal(told, "", SENT)).path == ("shelf_id",)
+
+
 def test_what_is_to_be_written_as_true_or_false_is_a_boolean() -> None:
     told: JSON = {"desk": "Please write hung as true or false."}
     found = only(read_refusal(told, "", {"sign": "L-2", "hung": "Done"}))

@@ -1718,6 +1718,22 @@ async def test_a_form_that_an_answer_shows_is_filled_in() -> None:
     assert sent["deliverables"] == [{"content": "41", "position": 1}]
 
 
+async def test_an_object_that_an_answer_shows_empty_is_filled_in() -> None:
+    network = StrictNetwork(SNAKE)
+    form: JSON = {"transcript": None, "resolved_at": None}
+    network.answers += [(200, {"assignment": {"id": 7, "resolution": form}})]
+    network.answers += [missing("resolution"), (200, {})]
+
+    async with client_of(network) as client:
+        claimed = await client.claim(TASK, KEY)
+        assert isinstance(claimed, Confirmed)
+        await client.submit(TASK, RESULT, KEY, claimed.value.given)
+
+    resolution = network.bodies("submit")[-1]["resolution"]
+    assert isinstance(resolution, dict)
+    assert resolution["transcript"] == "41"
+
+
 async def test_what_an_answer_gave_under_a_name_is_meant_by_that_name() -> None:
     network = StrictNetwork(SNAKE)
     network.answers += [(200, {"job_card_id": "c-9", "job": {"id": "task-1"}})]

@@ -20,8 +20,8 @@ from itertools import islice
 from journeyman.domain.tasks import JSON
 from journeyman.network.json_text import parse
 from journeyman.network.service_model.lazy_pattern import LazyPattern, any_case
-from journeyman.network.service_model.meaning import AGENT_NOUNS, MADE, TASK_NOUNS
-from journeyman.network.service_model.naming import words_of
+from journeyman.network.service_model.meaning import EVIDENCE_WORDS, MADE, RESULT_WORDS
+from journeyman.network.service_model.naming import ID_WORDS, words_of
 
 MOST_LETTERS = 12_000
 """Of a text that is read at all."""
@@ -32,10 +32,14 @@ NAME = (
 """A name, or the way to one."""
 
 
+_SINGLE = (ID_WORDS | {*RESULT_WORDS} | EVIDENCE_WORDS) - {*MADE.values()}
+"""Last words in names of what is no record."""
+
+
 def _model_of_rails(told: re.Match[str]) -> str:
-    models = TASK_NOUNS | AGENT_NOUNS | {*MADE.values()}
-    is_model = {*words_of(told[1])[-1:]} & models
-    return f"{told[1]}: expected an object, which is required" if is_model else told[0]
+    """Return what is wanted around the attributes of a record, which is an object."""
+    is_single = {*words_of(told[1])[-1:]} & _SINGLE
+    return told[0] if is_single else f"{told[1]}: expected an object, which is required"
 
 
 def _key_of_model(told: re.Match[str]) -> str:

@@ -2072,6 +2072,7 @@ def _understood(
     clear = [
         replace(one, phrase="") if one.phrase in ours else one  # no words of theirs
         for one in _without_guesses([*_without_echoes(found.values())], names)
+        if not _is_of_a_key(one, found)
     ]
     if is_prose_read and all(map(_is_untold, clear)):
         about = _said_of_a_name(_prose_of(body, sent), sent)
@@ -2191,6 +2192,16 @@ def _without_guesses(
             is_clear and is_vague and not one.is_exact and one.path[-1] not in names
         ):
             yield one
+
+
+def _is_of_a_key(one: FieldFault, told: Container[Path]) -> bool:
+    """Return whether a record is missed of which the key is spoken of as well.
+
+    ActiveRecord says that `shelf` must exist beside `shelf_id`, which is blank.
+    """
+    *above, name = one.path or ("",)
+    keys = ((*above, f"{name}{ending}") for ending in ("_id", "Id"))
+    return one.wants == "id" and any(key in told for key in keys)
 
 
 def _named_by_value(told: Iterable[str], sent: JSON) -> list[FieldFault]:

@@ -56,6 +56,8 @@ def values_in(
         below: list[tuple[str, JSON]] = []
         for way, inner in level:
             if isinstance(inner, dict):
+                if way != source and all(one in (None, "") for one in inner.values()):
+                    found |= {f"{way}.{name}": None for name in inner}  # a form
                 below += [(f"{way}.{name}", one) for name, one in inner.items()]
                 below += [(f"{way}.{kind}.id", inner["id"]) for kind in _kinds(inner)]
             elif isinstance(inner, list):
@@ -63,7 +65,7 @@ def values_in(
                     (f"{way}.{number}", one) for number, one in enumerate(inner[:3])
                 ]
             elif inner is None and ".0." in way:
-                found[way] = None  # a form, perhaps, to be filled in
+                found[way] = None  # to be filled in, perhaps
             elif inner is not None and 0 < len(f"{inner}") <= longest:
                 found[way] = inner
         level = below[:1_000]
