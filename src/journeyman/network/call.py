@@ -51,6 +51,8 @@ class Call:
     query: Mapping[str, str] = field(default_factory=dict)
     content: bytes | None = None
     """The body, encoded; None sends no body."""
+    body: dict[str, JSON] | None = None
+    """What is encoded in it; None where that is a text."""
     token: AccessToken | None = None
     task_id: str = ""
     """The task that it is about, if any."""

@@ -397,7 +397,10 @@ class NetworkClient:
                 return look_at_refusal(outcome)
             return outcome
 
-        known = {"task_id": wire_id(task)} | tail_of(wire_id(task)) if task else {}
+        known: dict[str, tasks.JSON] = {}
+        if task is not None:
+            task_id = wire_id(task)
+            known = {"task_id": task_id} | tail_of(task_id)
         request = Request(
             action=endpoint.name,
             said=_said(endpoint, {**known, **values}, key),
@@ -453,6 +456,7 @@ class NetworkClient:
             path=endpoint.path,
             query=query,
             content=None if body is None else _encoded(body, headers),
+            body=None if body is None or isinstance(body, str) else {**body},
             token=token,
             task_id=task_id,
             key=key,

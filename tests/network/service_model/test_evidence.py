@@ -67,6 +67,7 @@ def seen(
         path="/",
         query={"limit": "50"},
         content=None if sent is None else json.dumps(sent).encode(),
+        body=sent if isinstance(sent, dict) else None,
         token=AccessToken(TOKEN),
     )
     content_type = headers or {"content-type": "application/json"}

@@ -3,7 +3,6 @@
 Of bodies only the shapes are kept, and the words in which a network names states.
 """
 
-import json
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping
@@ -461,12 +460,13 @@ class EndpointRecord:
                 is_new |= _count(request.query, name)
         elif seen.outcome != _NOT_UNDERSTOOD:
             return False
-        content = seen.call.content
+        content, body = seen.call.content, seen.call.body
         is_json = seen.call.headers.get(CONTENT_TYPE, JSON_TYPE).endswith("json")
-        if content is None or not is_json or len(content) > LONGEST_LOOKED_AT:
+        if not is_json or content is None or body is None:
+            return is_new
+        if len(content) > LONGEST_LOOKED_AT:
             return is_new
         before = request.body if seen.is_yes else request.refused
-        body = json.loads(content)
         if before.shows(body, closed=_OURS):
             return is_new
         grown = self._grown(before, body, _Look(seen.secrets, closed=_OURS))
