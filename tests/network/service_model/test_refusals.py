@@ -1553,6 +1553,11 @@ UNION = "Input tag 'word' found using 'kind' does not match any of the expected 
     [
         ("Unable to extract tag using discriminator 'kind'", {"a": "B"}, "kind"),
         (f"{UNION}'text', 'link'", {"a": "B", "kind": "word"}, "kind"),
+        (
+            f"{UNION}'text', 'link'".replace("kind", "format"),
+            {"word": "B", "format": "word"},
+            "format",
+        ),
         ("Invalid discriminator value. Expected 'text' | 'link'", {"a": "B"}, "type"),
         (
             "Invalid discriminator value. Expected 'text' | 'link'",

@@ -459,6 +459,8 @@ def _strings(body: JSON) -> Iterator[str]:
 
 def _fault_at(path: Path, said: str, *, is_exact: bool = True) -> FieldFault:
     """Return what is said of a value whose place is known."""
+    if path and (tag := _TAG_FOUND.search(said)):
+        path = (*path, tag["name"])
     # Its name is no type, as in `Expected "type"`.
     told = said.replace(f'"{path[-1]}"', "") if path else said
     fault, wants = fault_in(said), wanted_type(told)
@@ -491,6 +493,10 @@ def _fault_at(path: Path, said: str, *, is_exact: bool = True) -> FieldFault:
     phrase = "" if is_understood else phrase_of(said, path)
     form = form_in(said)
     return FieldFault(path, fault, wants, options, is_exact, phrase=phrase, form=form)
+
+
+_TAG_FOUND = any_case(r"input tag '[^']{0,80}' found using '(?P<name>\w+)'")
+"""What pydantic says of an object with the name of none of its kinds."""
 
 
 def form_in(said: str) -> str:
@@ -1478,7 +1484,8 @@ class _Walk:
         if fault in {Fault.TYPE, Fault.VALUE}:
             fault = Fault.TYPE if wants and not options else Fault.VALUE
         phrase = "" if options or fault is not Fault.VALUE else found.phrase
-        yield FieldFault(path, fault, wants, options, phrase=phrase, form=found.form)
+        place, form = found.path, found.form
+        yield FieldFault(place, fault, wants, options, phrase=phrase, form=form)
 
     def _judged(self, found: FieldFault, said: str) -> FieldFault:
         """Return what is said of a field as said of its value, where that is quoted.
