@@ -45,7 +45,7 @@ def parse(text: str) -> JSON:
     except ValueError:
         # int() refuses to convert more digits than sys.get_int_max_str_digits().
         raise UnreadableJSONError("JSON with a number of too many digits") from None
-    if is_deeper(value, MAX_DEPTH):
+    if text.count("{") + text.count("[") > MAX_DEPTH and is_deeper(value, MAX_DEPTH):
         raise _too_deep()
     # Half a surrogate pair cannot be written to a file or a database as UTF-8.
     return _mend(value) if _SURROGATE_ESCAPE.search(text) else value

@@ -7,7 +7,6 @@ and errors. Why this is our own: decision 0110.
 import asyncio
 import math
 import ssl
-from functools import lru_cache
 from types import TracebackType
 from typing import Self, TypeAlias, cast
 
@@ -161,9 +160,11 @@ class PooledTransport(httpx.AsyncBaseTransport):
         return made
 
 
-@lru_cache(maxsize=64)
 def _parted(url: httpx.URL) -> tuple[Origin, bytes]:
-    """Return where a request goes, and what it asks for there."""
+    """Return where a request goes, and what it asks for there.
+
+    Not from a cache: to look an address up there, HTTPX would write it out twice.
+    """
     port = url.port or (443 if url.scheme == "https" else 80)
     return (url.scheme, url.raw_host.decode("ascii"), port), url.raw_path
 

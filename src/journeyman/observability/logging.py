@@ -116,11 +116,14 @@ class _StructuredLog:
         self._strict = strict
 
     def emit(self, event: events.Event, **fields: object) -> None:
+        level = _LEVELS[event.level.upper()]
+        is_written = level >= self._thresholds[event.name.partition(".")[0]]
+        if not (is_written or self._strict):
+            return  # Most events are never written: nothing else is done for them.
         if self._strict and events.CATALOGUE.get(event.name) is not event:
             raise events.UndeclaredEventError(event.name)
         declared = self._declared(event.allowed, fields, event.name)
-        level = _LEVELS[event.level.upper()]
-        if level >= self._thresholds[event.name.partition(".")[0]]:
+        if is_written:
             self._logger.log(level, event.name, **declared)
 
     def bind(self, **context: object) -> Self:

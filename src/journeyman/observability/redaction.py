@@ -30,6 +30,8 @@ def plain(value: object, depth: int = 0) -> JSON:
 
     It never raises, whatever a foreign object does when it is looked at.
     """
+    if value is None or type(value) is str:
+        return value  # as nearly always
     try:
         return _plain(value, depth)
     except Exception as error:  # noqa: BLE001 - a foreign __repr__ may raise anything

@@ -459,8 +459,7 @@ def _strings(body: JSON) -> Iterator[str]:
 
 def _fault_at(path: Path, said: str, *, is_exact: bool = True) -> FieldFault:
     """Return what is said of a value whose place is known."""
-    if path and (tag := _TAG_FOUND.search(said)):
-        path = (*path, tag["name"])
+    path = _with_tag(path, said)
     # Its name is no type, as in `Expected "type"`.
     told = said.replace(f'"{path[-1]}"', "") if path else said
     fault, wants = fault_in(said), wanted_type(told)
@@ -496,7 +495,12 @@ def _fault_at(path: Path, said: str, *, is_exact: bool = True) -> FieldFault:
 
 
 _TAG_FOUND = any_case(r"input tag '[^']{0,80}' found using '(?P<name>\w+)'")
-"""What pydantic says of an object with the name of none of its kinds."""
+
+
+def _with_tag(path: Path, said: str) -> Path:
+    """Return the way to the member that pydantic calls the tag of an object."""
+    tag = _TAG_FOUND.search(said) if path else None
+    return (*path, tag["name"]) if tag else path
 
 
 def form_in(said: str) -> str:
