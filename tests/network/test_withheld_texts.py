@@ -43,6 +43,20 @@ TOLD: JSON = {"id": "t1", "description": "Write this in capitals.", "line": None
             {"notice": "It is entered now.", "SOURCE": TEXT},
             TEXT,
         ),
+        (
+            {"id": "let_7", "sheet": "SH 65 Yr Wyddfa", "brief": "Set it in capitals"},
+            {
+                "claim": {"id": "c1", "holder": "agent one"},
+                "lettering": {
+                    "id": "let_7",
+                    "sheet": "SH 65 Yr Wyddfa",
+                    "brief": "Set it in capitals",
+                    "name": "Crib Goch",
+                    "claimed_by": "agent one",
+                },
+            },
+            "Crib Goch",
+        ),
         # Which of two it is, nobody can say.
         (BARE, {"one": TEXT, "other": "Another text."}, ""),
         (BARE, {"message": "It is yours.", "note": "You have an hour."}, ""),

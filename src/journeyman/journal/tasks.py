@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from itertools import groupby, pairwise
 from operator import itemgetter
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from journeyman.domain import tasks
 from journeyman.journal.codec import damaged_row, from_json
@@ -50,9 +50,9 @@ DUE = "next_at IS NOT NULL AND (next_at <= ? OR updated_at > ?)"
 half."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class TaskRecord:
-    """A task and where it stands."""
+    """A task and where it stands; without slots, for `replaced`."""
 
     task: tasks.Task
     state: tasks.TaskState
@@ -96,6 +96,20 @@ class TaskRecord:
     def task_id(self) -> tasks.TaskId:
         """The network's name for the task."""
         return self.task.id
+
+
+if TYPE_CHECKING:
+    replaced = replace
+else:
+
+    def replaced(record: TaskRecord, **values: Any) -> TaskRecord:  # noqa: ANN401 - of any field
+        """Return a record with other values, in a quarter of `replace`'s time.
+
+        A task is moved ten times, each time into another record.
+        """
+        other = object.__new__(TaskRecord)
+        other.__dict__.update(record.__dict__, **values)
+        return other
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -167,7 +181,7 @@ class PastTask:
 
 def with_given(record: TaskRecord, given: tasks.Given) -> TaskRecord:
     """Return a record with what an answer gave besides; its next move keeps it."""
-    return replace(record, given={**record.given, **given}) if given else record
+    return replaced(record, given={**record.given, **given}) if given else record
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -648,7 +662,7 @@ class Tasks:
             _require(record.task_id, one, other)
         at = self.now()
         stored = encode_result(result) if result and not record.result else None
-        moved = replace(
+        moved = replaced(
             record,
             state=after,
             reason=reason,
@@ -689,7 +703,7 @@ class Tasks:
         Raises:
             StaleMoveError: somebody else moved it meanwhile.
         """
-        later = replace(record, next_at=next_at, unsent=False, updated_at=self.now())
+        later = replaced(record, next_at=next_at, unsent=False, updated_at=self.now())
         self._update(later, record.state)
         return later
 
@@ -699,13 +713,13 @@ class Tasks:
         Raises:
             StaleMoveError: somebody else moved it meanwhile.
         """
-        due = replace(record, reason=f"retried by {by}", next_at=0.0, unsent=False)
+        due = replaced(record, reason=f"retried by {by}", next_at=0.0, unsent=False)
         if record.state not in tasks.TERMINAL:
             return self._move_by_owner(record, due)
         left = tasks.TaskState(self.history(record.task_id)[-1].before)
         if left is tasks.TaskState.EXECUTING:
             left = tasks.TaskState.CLAIMED
-        again = replace(
+        again = replaced(
             due,
             state=left,
             # What was sent before it was given up may have been processed.
@@ -724,7 +738,7 @@ class Tasks:
         """
         is_ours = record.state is not tasks.TaskState.CLAIMING
         after = tasks.TaskState.DECLINED if is_ours else tasks.TaskState.LOST
-        given_up = replace(
+        given_up = replaced(
             record, state=after, reason=f"abandoned by {by}", maybe_sent=False
         )
         return self._move_by_owner(record, given_up)
@@ -734,7 +748,7 @@ class Tasks:
 
         A task that leaves its end is no longer counted on the day of that.
         """
-        moved = replace(moved, updated_at=self.now())
+        moved = replaced(moved, updated_at=self.now())
         self._update(moved, record.state)
         left, now = record.updated_at.isoformat(), moved.updated_at.isoformat()
         self._count(record.state, record.strategy, record.reason, left, -1)
@@ -768,7 +782,7 @@ class Tasks:
                 strategy,
                 record.task_id,
             )
-        return replace(record, task=task, strategy=strategy)
+        return replaced(record, task=task, strategy=strategy)
 
     # -- questions --------------------------------------------------------
 

@@ -275,10 +275,10 @@ def _withheld(
 ) -> str:
     """Return the text that a listing kept back, as the answer to a claim tells it.
 
-    It stands under a name that was null in the listing, or that a sentence names,
-    or is prose that the listing does not have. What that has under the name of a text
-    is the text already; of what it has under other names, a longer prose shows that it
-    was a title.
+    It stands under a name that was null in the listing, or that a sentence names, or is
+    prose that the listing does not have, or the name that the same record has now. What
+    that has under the name of a text is the text already; of what it has under other
+    names, a longer prose shows that it was a title.
     """
     seen = _RECORD.open(dict(listed.raw))
     if _RECORD.own_text(seen):
@@ -306,7 +306,31 @@ def _withheld(
         longer = {path: one for path, one in told.items() if len(one) > len(title)}
         roles = ("", "input", "description", "title")
         likely += [_in_role(role, longer) for role in roles]
+    likely.append(_label_added(answer, listed))
     return next((min(texts) for texts in likely if len(texts) == 1), "")
+
+
+def _label_added(answer: JSON, listed: Task) -> set[str]:
+    """Return the names of a few words that an answer adds to a record that was listed.
+
+    In other objects such a `name` may be anybody's. It is the same record if it has the
+    id and most names of it.
+    """
+    known = listed.raw.keys()
+    again = [
+        body
+        for _, body in walk(answer)
+        if isinstance(body, dict)
+        and 2 * len(body.keys() & known) > len(known)
+        and listed.id in map(as_identifier, body.values())
+    ]
+    return {
+        value
+        for body in again
+        for name, value in body.items()
+        if name not in known and isinstance(value, str) and " " in value.strip()
+        if _RECORD.role_of(name) == "title" and not _is_prose(name, value)
+    }
 
 
 def _is_mentioned(name: str, shown: Iterable[tuple[Path, JSON]]) -> bool:

@@ -322,8 +322,8 @@ def as_claimed(listed: Task, claimed: Receipt, now: datetime) -> Task:
         )
     if claimed.text:
         task = replace(task, text=UntrustedText(claimed.text))
-    lease = _ahead(claimed.lease_until, now)
-    return replace(task, deadline=earlier(task.deadline, lease))
+    deadline = earlier(task.deadline, _ahead(claimed.lease_until, now))
+    return task if deadline == task.deadline else replace(task, deadline=deadline)
 
 
 def _ahead(end: datetime | None, now: datetime) -> datetime | None:

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TypeVar
 
@@ -24,7 +24,7 @@ from journeyman.domain.tasks import (
 )
 from journeyman.economy.mark import found_older
 from journeyman.journal.journal import Journal
-from journeyman.journal.tasks import TaskRecord
+from journeyman.journal.tasks import TaskRecord, replaced
 from journeyman.network.rate_limit.limiter import RateLimiter
 from journeyman.observability.events import Log
 from journeyman.worker import events
@@ -88,7 +88,7 @@ class Intents:
         if pause is None:
             return None
         next_at = self._now() + self._pause_seconds(pause.seconds)
-        waiting = replace(
+        waiting = replaced(
             record,
             # Counted when it was committed, and it was never sent.
             attempts=record.attempts - record.unsent,
@@ -109,7 +109,7 @@ class Intents:
         """
         was_done = state is not TaskState.CLAIMING and self._may_be_done_before(record)
         if record.state is state and record.unsent:
-            return replace(record, unsent=False), was_done
+            return replaced(record, unsent=False), was_done
         is_repeat = record.state is state
 
         def write() -> TaskRecord:
@@ -118,7 +118,7 @@ class Intents:
                 return tasks.move(
                     record, state, attempts=attempts, doubts=record.doubts
                 )
-            again = replace(record, attempts=attempts, maybe_sent=True)
+            again = replaced(record, attempts=attempts, maybe_sent=True)
             return tasks.postpone(again, next_at=0.0)
 
         is_uncertain = was_done or (is_repeat and record.maybe_sent)
@@ -166,7 +166,7 @@ class Intents:
                     attempts=attempts,
                     doubts=doubts,
                 )
-            waiting = replace(
+            waiting = replaced(
                 record,
                 attempts=attempts,
                 doubts=doubts,
@@ -199,7 +199,7 @@ class Intents:
         reviews = record.reviews + 1
         wait = self.retry.review_wait(reviews, self.randomness)
         next_at = self._now() + max(wait, retry_after or 0.0)
-        waiting = replace(
+        waiting = replaced(
             record, reviews=reviews, doubts=0, maybe_sent=False, reason=reason
         )
         postpone = self.journal.tasks.postpone
@@ -209,7 +209,7 @@ class Intents:
 
     async def expect_review(self, record: TaskRecord, seconds: float) -> TaskRecord:
         """Postpone a first question, since reviews take so long here."""
-        waiting = replace(record, attempts=0, maybe_sent=False, reviews=1)
+        waiting = replaced(record, attempts=0, maybe_sent=False, reviews=1)
         next_at, postpone = self._now() + seconds, self.journal.tasks.postpone
         return await self.journal.commit(lambda: postpone(waiting, next_at))
 

@@ -1785,6 +1785,34 @@ def test_a_record_and_its_key_that_are_both_missed_are_one_value() -> None:
     assert only(read_refusal(told, "", SENT)).path == ("shelf_id",)
 
 
+def test_the_address_of_a_request_is_no_place_in_its_body() -> None:
+    told: JSON = {
+        "error": "Bad Request",
+        "message": "Fields [ticket, panel] are required for type with serial name "
+        "'uk.co.signs.ProofRequest', but they were missing at path: $",
+        "path": "/functions/v1/submit-task-result-public",
+    }
+
+    found = read_refusal(told, "", SENT)
+
+    assert {one.path for one in found} == {("ticket",), ("panel",)}
+
+
+def test_jacksons_way_is_surer_than_the_argument_that_micronaut_names() -> None:
+    said = (
+        "Failed to convert argument [command] for value [null] due to: Cannot construct"
+        " instance of `be.deeds.FairCopy` (although at least one Creator exists): no "
+        "String-argument constructor/factory method to deserialize from String value "
+        "('AB C')\n at [Source: UNKNOWN; byte offset: #UNKNOWN] (through reference "
+        'chain: be.deeds.LodgeCommand["fairCopy"])'
+    )
+    told: JSON = {"_embedded": {"errors": [{"message": said, "path": "/command"}]}}
+
+    found = only(read_refusal(told, "", {"fairCopy": "AB C", "deedId": 7}))
+
+    assert (found.path, found.wants) == (("fairCopy",), "object")
+
+
 def test_what_is_to_be_written_as_true_or_false_is_a_boolean() -> None:
     told: JSON = {"desk": "Please write hung as true or false."}
     found = only(read_refusal(told, "", {"sign": "L-2", "hung": "Done"}))

@@ -1734,6 +1734,22 @@ async def test_an_object_that_an_answer_shows_empty_is_filled_in() -> None:
     assert resolution["transcript"] == "41"
 
 
+async def test_the_only_object_that_is_wanted_holds_the_result_whatever_its_name() -> (
+    None
+):
+    network = StrictNetwork(SNAKE)
+    typed: JSON = {"message": "body/proof must be object"}
+    extra: JSON = {"message": "body must NOT have additional properties"}
+    network.answers += [missing("proof"), (400, extra), (400, typed), (200, {})]
+
+    async with client_of(network) as client:
+        await client.submit(TASK, Result(output="41", evidence={}), KEY)
+
+    proof = network.bodies("submit")[-1]["proof"]
+    assert isinstance(proof, dict)
+    assert "41" in proof.values()
+
+
 async def test_what_an_answer_gave_under_a_name_is_meant_by_that_name() -> None:
     network = StrictNetwork(SNAKE)
     network.answers += [(200, {"job_card_id": "c-9", "job": {"id": "task-1"}})]

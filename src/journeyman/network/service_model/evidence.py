@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import reduce
-from typing import Annotated, NamedTuple
+from typing import Annotated, NamedTuple, cast
 
 from pydantic import Field, TypeAdapter, ValidationError
 
@@ -70,6 +70,8 @@ _STATE_FIELDS = ("status", "state", "phase", "stage")
 """Ends of the names under which a network names states."""
 _STATE_WORD = re.compile(r"[A-Za-z][A-Za-z _-]{0,30}|[0-9]{1,3}")
 
+_NESTED = frozenset({"object", "array"})
+
 Count = Annotated[int, Field(ge=0)]
 
 
@@ -102,33 +104,33 @@ class Shape:
         Asked for each answer, it is cheaper than to merge its shape. `closed` are ends
         of the names of fields that are not looked into.
         """
-        if JSON_TYPES[type(value)] not in self.kinds:
+        kind = JSON_TYPES[type(value)]
+        if kind not in self.kinds:
             return False
-        inner: list[tuple[Shape, JSON]] = []
-        if isinstance(value, list):
-            inner = [(self.items or NOTHING, one) for one in _sample(value, turn)]
-        elif isinstance(value, dict):
-            names = value.keys()
-            if not (names <= self.fields.keys() and names >= {*self.required}):
+        if kind == "object":
+            return self._shows_fields(cast("dict[str, JSON]", value), turn, closed)
+        if kind == "array":
+            some = _sample(cast("list[JSON]", value), turn)
+            return all((self.items or NOTHING).shows(one, turn, closed) for one in some)
+        return not self.words or value in self.words
+
+    def _shows_fields(
+        self, value: dict[str, JSON], turn: int, closed: tuple[str, ...]
+    ) -> bool:
+        fields = self.fields
+        if not (value.keys() <= fields.keys() and value.keys() >= {*self.required}):
+            return False
+        for name, one in value.items():
+            shape, kind = fields[name], JSON_TYPES[type(one)]
+            if kind not in shape.kinds:
                 return False
-            inner = [
-                (self.fields[name], one)
-                for name, one in value.items()
-                if not self._has_closed(name, one, closed)
-            ]
-        elif self.words:
-            return value in self.words
-        for shape, one in inner:
-            is_plain = not shape.words and not isinstance(one, dict | list)
-            is_known = is_plain and JSON_TYPES[type(one)] in shape.kinds
-            if not is_known and not shape.shows(one, turn, closed):
+            # Most are neither states nor nested, and so need no call of their own.
+            is_plain = not shape.words and kind not in _NESTED
+            if is_plain or (closed and name.lower().endswith(closed)):
+                continue
+            if not shape.shows(one, turn, closed):
                 return False
         return True
-
-    def _has_closed(self, name: str, value: JSON, closed: tuple[str, ...]) -> bool:
-        """Return whether a field is not looked into, and of a kind that is known."""
-        is_closed = bool(closed) and name.lower().endswith(closed)
-        return is_closed and JSON_TYPES[type(value)] in self.fields[name].kinds
 
 
 NOTHING = Shape()

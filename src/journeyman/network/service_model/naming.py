@@ -32,6 +32,7 @@ def type_of(value: JSON) -> str:
     return JSON_TYPES[type(value)]
 
 
+_NESTED = frozenset({dict, list})
 _DEPTH = 4
 """Objects inside each other in which fields are looked for."""
 
@@ -97,7 +98,7 @@ def leaves(record: Mapping[str, JSON], above: Path = ()) -> list[tuple[Path, JSO
             continue
         path = (*above, name)
         found.append((path, value))
-        if isinstance(value, dict | list) and len(path) < _DEPTH:
+        if type(value) in _NESTED and len(path) < _DEPTH:
             found += leaves(_entered(value), path)
     return found
 

@@ -1919,8 +1919,10 @@ def _points(value: Mapping[str, JSON]) -> bool:
 
 def _place_in(value: Mapping[str, JSON], sent: JSON) -> Path | None:
     """Find which field an object speaks about; None when it names none."""
-    # GraphQL says with `path` where in its answer, Spring which address it was.
+    # GraphQL says with `path` where in its answer, Spring which address it was, and
+    # Micronaut which argument, where Jackson tells the whole way.
     no_path = not {"extensions", "locations", "timestamp"}.isdisjoint(value)
+    no_path = no_path or any(map(_CHAIN.fullmatch, _texts([*value.values()])))
     names = sent if isinstance(sent, dict) else {}
     for layer in map(_by_spelling, _layers(value, "source")):
         for key in _FIELD_KEYS:
@@ -1944,6 +1946,10 @@ def _place_in(value: Mapping[str, JSON], sent: JSON) -> Path | None:
             if is_name(".".join(path)) and not (key == "location" and named in _PARTS):
                 return path
     return None
+
+
+_OUR_ADDRESSES = "/functions/v1/"
+"""What the ways of all addresses begin with (contract, section 1)."""
 
 
 def _joined(key: str, named: JSON) -> JSON:
@@ -1973,6 +1979,8 @@ def _may_be_place(
     `is_answer`: a `path` is one in an answer, or an address, unless it begins with a
     name that was sent. And `where` something went wrong may be a part of the service.
     """
+    if isinstance(named, str) and named.startswith(_OUR_ADDRESSES):
+        return False
     if key == "path" and is_answer:
         return isinstance(named, list) and bool(named) and named[0] in names
     is_way = isinstance(named, str) and (named in names or "." in named)

@@ -53,13 +53,14 @@ def values_in(
     found: dict[str, JSON] = {}
     level: list[tuple[str, JSON]] = [(source, value)]
     for _ in range(_DEEPEST):
+        if not level:
+            break
         below: list[tuple[str, JSON]] = []
         for way, inner in level:
             if isinstance(inner, dict):
-                if way != source and all(one in (None, "") for one in inner.values()):
-                    found |= {f"{way}.{name}": None for name in inner}  # a form
-                below += [(f"{way}.{name}", one) for name, one in inner.items()]
-                below += [(f"{way}.{kind}.id", inner["id"]) for kind in _kinds(inner)]
+                found |= _form_in(way, inner) if way != source else {}
+                names = (*inner.items(), *_by_kind(inner))
+                below += [(f"{way}.{name}", one) for name, one in names]
             elif isinstance(inner, list):
                 below += [
                     (f"{way}.{number}", one) for number, one in enumerate(inner[:3])
@@ -72,12 +73,20 @@ def values_in(
     return dict(islice(found.items(), MOST_VALUES))
 
 
-def _kinds(record: Mapping[str, JSON]) -> Iterator[str]:
-    """Return what a record with an `id` says that it is: `{"object": "offer"}`."""
+def _form_in(way: str, inner: Mapping[str, JSON]) -> dict[str, JSON]:
+    """Return the members of an object in which nothing is: to be filled in, perhaps."""
+    is_form = all(one in (None, "") for one in inner.values())
+    return {f"{way}.{name}": None for name in inner if is_form}
+
+
+def _by_kind(record: Mapping[str, JSON]) -> Iterator[tuple[str, JSON]]:
+    """Return the `id` of a record under what it says that it is, as `offer.id`."""
+    if "id" not in record:
+        return
     for name in ("object", "type", "kind", "resource", "__typename"):
         kind = record.get(name)
-        if "id" in record and isinstance(kind, str) and kind.isidentifier():
-            yield kind
+        if isinstance(kind, str) and kind.isidentifier():
+            yield f"{kind}.id", record["id"]
 
 
 @dataclass(frozen=True, slots=True)

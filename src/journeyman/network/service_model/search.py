@@ -134,7 +134,7 @@ class Request:
     def _without_text(self, values: Values) -> Values:
         """Return values without the text to work on: no result repeats that."""
         task = self.task
-        if task is None or self.action != "submit":
+        if task is None or self.action != "submit" or task.text not in values.values():
             return values
         return {
             source: value

@@ -1109,11 +1109,22 @@ class Writer:
         is_around = words <= ENVELOPES and not self._has_neighbours(path)
         if words & own and not (source == "result" and is_around):
             return 0.0, path, True
+        if source == "result" and words & EVIDENCE_WORDS and self._is_only_home(path):
+            return 0.0, path, True
         if words & other or (
             self.action == "submit" and words & {"result", "output", "answer"}
         ):
             return 4.0, path, False
         return 0.1, path, False
+
+    def _is_only_home(self, path: Path) -> bool:
+        """Return whether nothing that is wanted outside of an object may be the result.
+
+        Such as where a `proof` is wanted, and a `claim_id`: the work is the proof.
+        """
+        others = (one.path for one in self.known.wanted if one.is_required)
+        outside = (one for one in others if one[: len(path)] != path)
+        return all(self.cost_of(one, "result") >= ELIMINATED for one in outside)
 
     def _has_neighbours(self, path: Path) -> bool:
         """Return whether something is wanted beside an object, not inside of it."""
