@@ -678,13 +678,12 @@ class Tasks:
             updated_at=at,
             claimed_at=at if after is tasks.TaskState.CLAIMING else record.claimed_at,
         )
-        self._update(moved, record.state)
+        written = self._update(moved, record.state)
         if stored is not None:
             self.database.write(
                 "UPDATE task_texts SET result = coalesce(result, ?) WHERE task_id = ?",
                 *(stored, moved.task_id),
             )
-        written = at.isoformat()
         self._count(record.state, record.strategy, record.reason, written, -1)
         self._count(after, record.strategy, reason, written)
         for one, other in pairwise(path):
@@ -749,26 +748,31 @@ class Tasks:
         A task that leaves its end is no longer counted on the day of that.
         """
         moved = replaced(moved, updated_at=self.now())
-        self._update(moved, record.state)
-        left, now = record.updated_at.isoformat(), moved.updated_at.isoformat()
+        left, now = record.updated_at.isoformat(), self._update(moved, record.state)
         self._count(record.state, record.strategy, record.reason, left, -1)
         self._count(moved.state, moved.strategy, moved.reason, now)
         self._append_event(moved.task_id, record.state, moved.state, moved.reason, now)
         return moved
 
-    def _update(self, record: TaskRecord, before: tasks.TaskState) -> None:
-        """Write where a task stands now, if it still stands where it did before."""
+    def _update(self, record: TaskRecord, before: tasks.TaskState) -> str:
+        """Write where a task stands now, if it still stands where it did before.
+
+        Returns the time of it, as it is written.
+        """
+        at, given = record.updated_at.isoformat(), record.given
         changed = self.database.write(
             "UPDATE tasks SET state = ?, reason = ?, maybe_sent = ?, next_at = ?, "
             "attempts = ?, doubts = ?, executions = ?, reviews = ?, given = ?, "
             "updated_at = ? WHERE task_id = ? AND state = ?",
             *(str(record.state), record.reason, int(record.maybe_sent)),
             *(_due_at(record.state, record.next_at), record.attempts, record.doubts),
-            *(record.executions, record.reviews, json.dumps(dict(record.given))),
-            *(record.updated_at.isoformat(), record.task_id, str(before)),
+            *(record.executions, record.reviews),
+            *(json.dumps(dict(given)) if given else "{}", at),
+            *(record.task_id, str(before)),
         )
         if not changed:
             raise StaleMoveError(f"{record.task_id} is no longer {before}")
+        return at
 
     def enrich(self, record: TaskRecord, task: tasks.Task, strategy: str) -> TaskRecord:
         """Keep what a later answer told about a task, and who does it now."""

@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import TypeVar
 
 from journeyman.domain.clock import Clock, Randomness
@@ -19,6 +20,7 @@ from journeyman.domain.retry import RetryPolicy
 from journeyman.domain.tasks import (
     IdempotencyKey,
     Progress,
+    TaskId,
     TaskState,
     has_passed,
 )
@@ -332,12 +334,18 @@ def key_for(
     letter nor every length. It includes when the task was first seen, because a network
     may remember keys for all its agents together.
     """
-    named = f"{record.seen_at.isoformat()} {record.task_id}"
-    digest = hashlib.blake2b(named.encode(), digest_size=16).hexdigest()
+    digest = _digest(record.seen_at, record.task_id)
     again = f"-{record.reviews}" if record.reviews else ""
     if not uncertain and record.doubts >= SAME_KEY_REFUSALS:
         again += f"-again-{record.doubts}"
     return IdempotencyKey(f"{action}-{digest}{again}")
+
+
+@lru_cache(maxsize=256)
+def _digest(seen_at: datetime, task_id: TaskId) -> str:
+    """Return what stands for a task in its keys; each is sent at least three times."""
+    named = f"{seen_at.isoformat()} {task_id}"
+    return hashlib.blake2b(named.encode(), digest_size=16).hexdigest()
 
 
 def is_doubtful(failure: Failure) -> bool:
