@@ -5,7 +5,7 @@ machine disturbs all alike. What counts are the ratios within a round; tasks per
 and milliseconds are those of this machine.
 
     make bench
-    .venv/bin/python benchmarks/throughput.py --slots 8,100 --tasks 600 --rounds 3
+    .venv/bin/python benchmarks/throughput.py --slots 8,100 --tasks 2000 --rounds 3
 """
 
 import argparse
@@ -25,7 +25,7 @@ NEEDS = {"aiohttp": "aiohttp", "dbos": "dbos"}
 """Workers that need a library of their own, which `make bench` installs."""
 WORKERS = ("daemon", "httpx2", "aiohttp", "dbos", "polling")
 SLOW = ("dbos", "polling")
-"""They are given a quarter of the tasks: their figures are far from the others."""
+"""They are given a tenth of the tasks: their figures are far from the others."""
 REFERENCE = "httpx2"
 
 
@@ -81,7 +81,7 @@ def compare(slots: int, tasks: int, rounds: int) -> dict[str, list[Measure]]:
             for worker in WORKERS:
                 if worker in NEEDS and find_spec(NEEDS[worker]) is None:
                     continue
-                share = tasks // 4 if worker in SLOW else tasks
+                share = tasks // 10 if worker in SLOW else tasks
                 print(f"round {number + 1}: {worker}", file=sys.stderr)
                 found[worker].append(measure(worker, url, slots, share))
     return found
@@ -113,7 +113,7 @@ def main() -> None:
     """Read the command line, compare, print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--slots", default="8,100", help="one figure, or several")
-    parser.add_argument("--tasks", type=int, default=600, help="a round and worker")
+    parser.add_argument("--tasks", type=int, default=2_000, help="a round and worker")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--json", action="store_true")
     chosen = parser.parse_args()

@@ -198,8 +198,11 @@ class _Pipeline:
 
     def clean(self, _logger: WrappedLogger, _level: str, record: Record) -> Record:
         """Make values plain, take secrets out, then cut: half a secret is not found."""
-        cleaned = self._secrets.clean_record(record)
-        return {name: _shorten(value, name) for name, value in cleaned.items()}
+        cleaned: Record = self._secrets.clean_record(record)
+        for name, value in cleaned.items():
+            if not isinstance(value, str) or len(value) > LONGEST_TEXT:
+                cleaned[name] = _shorten(value, name)
+        return cleaned
 
     def fold(self, _logger: WrappedLogger, level: str, record: Record) -> Record:
         """Suppress a warning or an error that was just written."""

@@ -214,6 +214,8 @@ def hide_bearer_tokens(text: str) -> str:
     return _BEARER.sub(rf"\1 {HIDDEN}", text)
 
 
+_ALL_SHORT = 10 ** (SHORTEST_SECRET - 2)
+"""Whole numbers below it are written shorter than any secret, with a sign, too."""
 MOST_CLEANED = 1_000
 """Short texts that are remembered with what was left of them."""
 LONGEST_KEPT = 200
@@ -276,19 +278,31 @@ class Redactor:
     def clean_record(self, record: Mapping[str, object]) -> dict[str, JSON]:
         """Return the fields of a log record as plain JSON, names and values cleaned."""
         return {
-            self.clean_again(name): _entry(name, plain(value), self.clean_again)
+            self.clean_again(name): self._clean_field(name, value)
             for name, value in record.items()
         }
 
+    def _clean_field(self, name: str, value: object) -> JSON:
+        # Most are short texts that came before, or small numbers: of three lines for
+        # each task, all else takes more time than all the rest of the log.
+        if type(value) is str:
+            is_hidden = value and _names_a_secret(name)
+            return HIDDEN if is_hidden else self.clean_again(value)
+        if type(value) is int and -_ALL_SHORT < value < _ALL_SHORT:
+            return value
+        return _entry(name, plain(value), self.clean_again)
+
     def clean_again(self, text: str) -> str:
         """Clean a text, a short one once: names and reasons come again and again."""
-        if len(text) > LONGEST_KEPT:
-            return self.clean(text)
-        if text not in self._cleaned:
+        known = self._cleaned.get(text)
+        if known is not None:
+            return known
+        cleaned = self.clean(text)
+        if len(text) <= LONGEST_KEPT:
             if len(self._cleaned) >= MOST_CLEANED:
                 self._cleaned.clear()
-            self._cleaned[text] = self.clean(text)
-        return self._cleaned[text]
+            self._cleaned[text] = cleaned
+        return cleaned
 
 
 def _has_hint(text: str) -> bool:
