@@ -5,7 +5,7 @@ machine disturbs all alike. What counts are the ratios within a round; tasks per
 and milliseconds are those of this machine.
 
     make bench
-    .venv/bin/python benchmarks/throughput.py --slots 8,100 --tasks 2000 --rounds 3
+    .venv/bin/python benchmarks/throughput.py --slots 8,100 --tasks 1200 --rounds 3
 """
 
 import argparse
@@ -113,7 +113,7 @@ def main() -> None:
     """Read the command line, compare, print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--slots", default="8,100", help="one figure, or several")
-    parser.add_argument("--tasks", type=int, default=2_000, help="a round and worker")
+    parser.add_argument("--tasks", type=int, default=1_200, help="a round and worker")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--json", action="store_true")
     chosen = parser.parse_args()
