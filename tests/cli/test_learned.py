@@ -189,12 +189,14 @@ def _learn_from_a_hostile_network(data: Path, token: str) -> None:
     clock = SystemClock()
     observer = Observer(["claim"], clock.now)
     for status, is_yes in ((200, True), (200, False), (422, False)):
+        sent: dict[str, JSON] = {"task_id": MARK, "result": keyed}
         call = Call(
             name="claim",
             method="POST",
             address="http://network",
             path="/claim",
-            content=json.dumps({"task_id": MARK, "result": keyed}).encode(),
+            content=json.dumps(sent).encode(),
+            body=sent,
             token=AccessToken(token),
         )
         headers = {"retry-after": MARK, f"x-ratelimit-{MARK}": "1"}
