@@ -1750,6 +1750,20 @@ async def test_the_only_object_that_is_wanted_holds_the_result_whatever_its_name
     assert "41" in proof.values()
 
 
+async def test_a_number_that_nobody_knows_is_what_the_claim_made() -> None:
+    network = StrictNetwork(SNAKE)
+    typed: JSON = {"loan": "loan must be a `number` type"}
+    network.answers += [(200, {"data": {"id": 93, "attributes": {"card": 1}}})]
+    network.answers += [missing("loan"), (400, {"errors": typed}), (200, {})]
+
+    async with client_of(network) as client:
+        claimed = await client.claim(TASK, KEY)
+        assert isinstance(claimed, Confirmed)
+        await client.submit(TASK, RESULT, KEY, claimed.value.given)
+
+    assert network.bodies("submit")[-1]["loan"] == 93
+
+
 async def test_what_an_answer_gave_under_a_name_is_meant_by_that_name() -> None:
     network = StrictNetwork(SNAKE)
     network.answers += [(200, {"job_card_id": "c-9", "job": {"id": "task-1"}})]

@@ -111,6 +111,8 @@ _MEANT = 1.0
 """What a name costs at most that means a value."""
 _REPEATABLE = frozenset({"", OBJECT, WORDS})
 """Sources that may stand in several places of a body."""
+_OF_KEYS = frozenset({"integer", "number", "id", "uuid"})
+"""Types of what stands for a record. JavaScript has no integers of their own."""
 _SCALARS = frozenset({"string", "integer", "number", "boolean", "objectid"})
 _EMPTY: tuple[JSON, ...] = (None, "", [], {})
 _EMPTY_ABLE = frozenset({"evidence", "kind", "tags", "input"})
@@ -622,7 +624,7 @@ class Writer:
             cost = min(cost, self.cost_of(wanted.path, "task_id") + 1.5)
         if source == "task_id" and self._is_no_claim(wanted):
             cost = min(cost, 1.0)
-        is_key = wanted.wants in {"integer", "id", "uuid"} and not _is_measure(wanted)
+        is_key = wanted.wants in _OF_KEYS and not _is_measure(wanted)
         if is_key and self._is_of_claim(source):
             cost = min(cost, 3.5)  # whatever this network calls a claim
         if self._is_same_way(wanted.path, source):
