@@ -982,7 +982,7 @@ class Tasks:
     def _append_event(
         self, task_id: tasks.TaskId, before: str, after: str, reason: str, at: str
     ) -> None:
-        # As plain texts: SQLite's module takes three times as long for an enum.
+        # As plain texts: for each enum, SQLite's module looks for what adapts it.
         event = {"task_id": task_id, "before": str(before), "after": str(after)}
         self._events.append({**event, "reason": reason, "at": at})
 

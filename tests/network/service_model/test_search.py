@@ -1750,6 +1750,26 @@ async def test_the_only_object_that_is_wanted_holds_the_result_whatever_its_name
     assert "41" in proof.values()
 
 
+async def test_what_was_given_empty_is_never_sent_in_place_of_a_value() -> None:
+    network = StrictNetwork(SNAKE)
+    whole: JSON = {"lease": {"code": "l-7"}}
+    empty: JSON = {"lease": {"code": None}}
+    network.answers += [(200, whole), missing("lease_code"), (200, {}), (200, empty)]
+
+    async with client_of(network) as client:
+        for _ in range(2):
+            claimed = await client.claim(TASK, KEY)
+            assert isinstance(claimed, Confirmed)
+            network.answers += [missing("lease_code")] * 20
+            await client.submit(TASK, RESULT, KEY, claimed.value.given)
+            network.answers.clear()
+            network.answers.append((200, empty))
+
+    sent = [body for body in network.bodies("submit") if "lease_code" in body]
+    assert sent[0]["lease_code"] == "l-7"
+    assert None not in [body["lease_code"] for body in sent]
+
+
 async def test_a_number_that_nobody_knows_is_what_the_claim_made() -> None:
     network = StrictNetwork(SNAKE)
     typed: JSON = {"loan": "loan must be a `number` type"}

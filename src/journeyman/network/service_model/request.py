@@ -228,8 +228,8 @@ class RequestShape:
         return tuple(one for one in self.placed if is_outside(one.path))
 
     def fits(self, values: Values) -> bool:
-        """Return whether all that it needs is there."""
-        return self._needed <= values.keys()
+        """Return whether all that it needs is there, and not empty as in a form."""
+        return all(values.get(source) is not None for source in self._needed)
 
     @cached_property
     def _needed(self) -> frozenset[str]:
