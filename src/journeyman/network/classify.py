@@ -308,8 +308,9 @@ def _that_says_no(body: dict[str, JSON], outer: Fields, expects: Expects) -> JSO
         return None
     is_yes = outer.says(NAMES["no_flags"], flag=True)
     layers = [] if is_yes or expects is not Expects.RECEIPT else layers_of(body)
-    inner = (one for one in layers[1:] if _has_failed(one.fields))
-    return next((one.body for one in inner), None)
+    failed = next((one.body for one in layers[1:] if _has_failed(one.fields)), None)
+    # A header may only say that it failed, and what is beside it why.
+    return body if failed and not wording.error_texts(failed) else failed
 
 
 def _has_failed(seen: Fields) -> bool:

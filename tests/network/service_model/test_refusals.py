@@ -1785,6 +1785,13 @@ def test_a_record_and_its_key_that_are_both_missed_are_one_value() -> None:
     assert only(read_refusal(told, "", SENT)).path == ("shelf_id",)
 
 
+def test_quarkus_names_a_method_and_its_parameter_before_a_field() -> None:
+    said: JSON = [{"field": "leverIn.verzoek.tekst", "message": "must not be blank"}]
+    told: JSON = {"title": "Constraint Violation", "status": 400, "violations": said}
+
+    assert only(read_refusal(told, "", SENT)).path == ("tekst",)
+
+
 def test_the_address_of_a_request_is_no_place_in_its_body() -> None:
     told: JSON = {
         "error": "Bad Request",

@@ -1770,6 +1770,38 @@ async def test_what_was_given_empty_is_never_sent_in_place_of_a_value() -> None:
     assert None not in [body["lease_code"] for body in sent]
 
 
+@pytest.mark.parametrize("name", ["id_incarico", "idIncarico"])
+async def test_an_id_is_one_also_where_its_name_begins_so(name: str) -> None:
+    network = StrictNetwork(SNAKE)
+    network.answers += [(200, {"incarico": {"id": "inc-3"}}), missing(name), (200, {})]
+
+    async with client_of(network) as client:
+        claimed = await client.claim(TASK, KEY)
+        assert isinstance(claimed, Confirmed)
+        await client.submit(TASK, RESULT, KEY, claimed.value.given)
+
+    assert network.bodies("submit")[-1][name] == "inc-3"
+
+
+@pytest.mark.parametrize(
+    ("shown", "day"),
+    [
+        ("erledigtAm ungültig (TT.MM.JJJJ)", "21.11.2026"),
+        ("erledigtAm : format JJ/MM/AAAA attendu", "21/11/2026"),
+        ("erledigtAm must be MM/DD/YYYY", "11/21/2026"),
+        ("erledigtAm moet JJJJ-MM-DD zijn", "2026-11-21"),
+    ],
+)
+async def test_a_day_is_written_as_a_country_writes_it(shown: str, day: str) -> None:
+    network = StrictNetwork(SNAKE)
+    network.answers += [missing("erledigtAm"), (400, {"fehler": shown}), (200, {})]
+
+    async with client_of(network) as client:
+        await client.complete(TASK, KEY)
+
+    assert network.bodies("complete")[-1]["erledigtAm"] == day
+
+
 async def test_a_number_that_nobody_knows_is_what_the_claim_made() -> None:
     network = StrictNetwork(SNAKE)
     typed: JSON = {"loan": "loan must be a `number` type"}

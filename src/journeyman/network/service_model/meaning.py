@@ -219,7 +219,14 @@ def _plain_name(name: str) -> str:
     # SQL has `p_` before the parameters of a function.
     plain = plain.removeprefix("X-").removeprefix("x-").removeprefix("p_")
     # RFC 9110, 13.1.1: it takes an entity tag.
-    return "etag" if plain.lower() == "if-match" else plain
+    return "etag" if plain.lower() == "if-match" else _with_id_last(plain)
+
+
+def _with_id_last(name: str) -> str:
+    """Return `id_tarea` as `tarea_id`: Romance languages name the id first."""
+    first, *others = words_of(name) or ("",)
+    is_first = first == "id" and others and others[-1] not in ID_WORDS
+    return "_".join((*others, first)) if is_first else name
 
 
 def _post_affinity(words: tuple[str, ...], source: str) -> float:

@@ -66,6 +66,7 @@ from journeyman.network.service_model.request import (
     HEADER,
     QUERY,
     WHOLE,
+    is_day,
     is_outside,
     leaves_of,
 )
@@ -231,6 +232,10 @@ _DAY = LazyPattern(
     r"\b(?:YYYY-MM-DD|yyyy-(?:MM|mm)-dd|Y-m-d)\b(?![T ']*[Hh])|%Y-%m-%d(?![T ]*%)"
 )
 """How a date without a time is written, as different languages say it."""
+_DAY_OF_A_COUNTRY = LazyPattern(
+    r"(?<![\w%])(([A-Za-z])\2(?:\2\2)?)([./-])(([A-Za-z])\5)\3(([A-Za-z])\7(?:\7\7)?)(?!\w)"
+)
+"""The same in another order and in any language, as in TT.MM.JJJJ and JJ/MM/AAAA."""
 _KEY_BUT_NO_TEXT = any_case(r"expected pk value, received str\b")
 """Django REST, of what refers to a record: a text that is none of its keys."""
 _OF_A_RELATION = any_case(r"\bmust exist\b|object does not exist\b")
@@ -326,14 +331,30 @@ def wanted_type(said: str) -> str:
     said = in_json_types(said[:MAX_TEXT])
     if _KEY_BUT_NO_TEXT.search(said):
         return "integer"
-    if _DAY.search(said):
-        return "date"
+    if day := _day_in(said):
+        return day
     words = (m["type"] for one in _TYPE_SAID for m in one.finditer(said))
     told = next(filter(None, map(type_of_word, words)), "")
     if not told and _ACCEPTED.search(said):
         return "boolean"
     # Go and .NET, of a type of the service's own.
     return told or ("object" if _OWN_TYPE.search(said) else "")
+
+
+def _day_in(said: str) -> str:
+    """Return how a date is to be written that a sentence shows; empty if it does not.
+
+    As `date`, or as `date %d.%m.%Y`. The year has four letters, and a month begins with
+    an M in more languages than a day or a year do.
+    """
+    if _DAY.search(said):
+        return "date"
+    shown = _DAY_OF_A_COUNTRY.search(said)
+    parts = [part.upper() for part in shown.group(1, 4, 6)] if shown else []
+    if not shown or sorted(map(len, parts)) != [2, 2, 4] or parts.count("MM") != 1:
+        return ""
+    codes = ("%Y" if len(one) > 2 else "%m" if one == "MM" else "%d" for one in parts)  # noqa: PLR2004 - letters
+    return f"date {shown[3].join(codes)}"
 
 
 def options_in(said: str, *, is_value: bool = True) -> tuple[str, ...]:
@@ -464,7 +485,8 @@ def _fault_at(path: Path, said: str, *, is_exact: bool = True) -> FieldFault:
     told = said.replace(f'"{path[-1]}"', "") if path else said
     fault, wants = fault_in(said), wanted_type(told)
     options = options_in(said, is_value=fault is None)
-    options = () if path and path[-1] in options else options
+    is_no_choice = is_day(wants) or bool(path and path[-1] in options)
+    options = () if is_no_choice else options  # the parts of a date, or its own name
     if _OBJECTS & {*options} and all(map(type_of_word, options)):
         wants, options = type_of_word(options[0]), ()  # as in "either object or array"
     listed = _TAIL.search(said) or _INSTEAD.search(said) or _ONLY_ONE.search(said)
@@ -2077,7 +2099,10 @@ def _understood(
 ) -> list[FieldFault]:
     """Return what is said in words that are understood, or surely of a field."""
     found: dict[Path, FieldFault] = {}
-    for one in _Walk(sent, is_prose_read=is_prose_read).findings(body):
+    findings = _Walk(sent, is_prose_read=is_prose_read).findings(body)
+    if isinstance(body, dict) and body.get("title") == _OF_QUARKUS:
+        findings = map(_without_method, findings)
+    for one in findings:
         known = found.get(one.path)
         if known is None or _is_surer(one, known):
             found[one.path] = one
@@ -2114,6 +2139,18 @@ def _understood(
         or _named_beside_its_value(told, sent)
         or (_told_by_keys(body, sent) if is_prose_read else [])
         or (_missed_in_prose(told, sent) if is_prose_read else [])
+    )
+
+
+_OF_QUARKUS = "Constraint Violation"
+"""The title above violations whose ways begin with a method and its parameter."""
+
+
+def _without_method(found: FieldFault) -> FieldFault:
+    method_and_parameter = 2
+    is_in_both = len(found.path) > method_and_parameter
+    return (
+        replace(found, path=found.path[method_and_parameter:]) if is_in_both else found
     )
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field
+from datetime import date
 from functools import cached_property
 from itertools import islice
 from uuid import UUID
@@ -338,6 +339,18 @@ def _as_number(text: str, *, is_whole: bool) -> JSON:
     return float(text) if NUMERAL.fullmatch(text) and not is_whole else text
 
 
+def is_day(kind: str) -> bool:
+    """Return whether it is a date without a time: `date`, or `date %d.%m.%Y`."""
+    return kind.partition(" ")[0] == "date"
+
+
+def _as_day(day: str, form: str) -> str:
+    try:
+        return date.fromisoformat(day).strftime(form) if form else day
+    except ValueError:
+        return day
+
+
 def converted(  # noqa: C901, PLR0911, PLR0912  # one line for each type
     value: JSON, kind: str
 ) -> JSON:
@@ -349,8 +362,8 @@ def converted(  # noqa: C901, PLR0911, PLR0912  # one line for each type
     if kind == "uuid":  # the same one for the same key
         digest = hashlib.blake2b(str(value).encode(), digest_size=16).digest()
         return str(UUID(bytes=digest, version=4))
-    if kind == "date":
-        return str(value)[: len("YYYY-MM-DD")]
+    if is_day(kind):
+        return _as_day(str(value)[: len("YYYY-MM-DD")], kind.partition(" ")[2])
     if kind == "id":  # of what is made: a key without the action before it
         return str(value).rpartition("-")[2]
     if kind == "json" or (kind == "string" and not isinstance(value, str)):

@@ -63,6 +63,7 @@ from journeyman.network.service_model.request import (
     RequestShape,
     Values,
     converted,
+    is_day,
     is_header,
     is_outside,
 )
@@ -585,7 +586,7 @@ class Writer:
             if source.startswith((*GIVEN, RECORD)) and _is_prose(value):
                 continue  # work to do: as a result it would be accepted for one
             is_uuid = source == "key" and wanted.wants == "uuid"
-            is_date = source == "now" and wanted.wants == "date"
+            is_date = source == "now" and is_day(wanted.wants)
             misfit = 0.0 if is_uuid or is_date else type_cost(value, wanted.wants)
             cost = self._cost_of_value(wanted, source, value)
             kind = wants if wants in _SCALARS | {"array"} or is_date else ""
@@ -832,8 +833,8 @@ class Writer:
                     yield ELIMINATED + 0.32, Placed(wanted.path, constant=1)
                     yield ELIMINATED + 0.34, Placed(wanted.path, constant=True)
                 yield ELIMINATED + 0.4, Placed(wanted.path, constant="AI")
-        elif wanted.wants in {"date", "datetime"}:
-            kind = "date" if wanted.wants == "date" else ""
+        elif wanted.wants == "datetime" or is_day(wanted.wants):
+            kind = wanted.wants if is_day(wanted.wants) else ""
             yield ELIMINATED + 0.2, Placed(wanted.path, "now", kind)
 
     def _is_text(self, form: str) -> bool:
