@@ -253,6 +253,27 @@ FOUND_BY_TESTS: Mapping[str, tuple[SourceMutant, ...]] = {
             "network/test_withheld_texts.py",
         ),
         SourceMutant(
+            "an id that is named first is a word",
+            "network/service_model/meaning.py",
+            'return "etag" if plain.lower() == "if-match" else _with_id_last(plain)',
+            'return "etag" if plain.lower() == "if-match" else plain',
+            "network/service_model/test_search.py",
+        ),
+        SourceMutant(
+            "a day is written in one order only",
+            "network/service_model/refusals.py",
+            "shown = _DAY_OF_A_COUNTRY.search(said)",
+            "shown = None",
+            "network/service_model/test_search.py",
+        ),
+        SourceMutant(
+            "a method of Quarkus is an object",
+            "network/service_model/refusals.py",
+            "        findings = map(_without_method, findings)\n",
+            "        pass\n",
+            "network/service_model/test_refusals.py",
+        ),
+        SourceMutant(
             "a yes is never a no",
             "network/service_model/writing.py",
             "yield 0.9, Placed(path, constant=is_no)",
