@@ -310,7 +310,11 @@ def _that_says_no(body: dict[str, JSON], outer: Fields, expects: Expects) -> JSO
     layers = [] if is_yes or expects is not Expects.RECEIPT else layers_of(body)
     failed = next((one.body for one in layers[1:] if _has_failed(one.fields)), None)
     # A header may only say that it failed, and what is beside it why.
-    return body if failed and not wording.error_texts(failed) else failed
+    is_told = failed and (
+        wording.error_texts(failed)
+        or any(isinstance(one, dict | list) for one in failed.values())
+    )
+    return failed if is_told or not failed else body
 
 
 def _has_failed(seen: Fields) -> bool:
