@@ -247,12 +247,13 @@ async def test_what_stands_beside_a_header_that_says_no_is_told(
 ) -> None:
     header: JSON = {"messageId": "m-1", "status": "ERROR"}
     why: JSON = {"errors": [{"code": 1102, "text": "The order is closed"}]}
-    server.will(answer(200, {"header": header, "body": why}))
+    whole: JSON = {"header": header, "body": why}
+    server.will(answer(200, whole))
 
     outcome = await network.complete(TASK, KEY)
 
     assert isinstance(outcome, Refused)
-    assert "The order is closed" in outcome.message
+    assert outcome.answer == whole
 
 
 async def test_a_flag_that_is_true_in_listings_and_false_in_an_answer_is_a_no(
