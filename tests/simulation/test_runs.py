@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from tests.every import EVERY
+from tests.every import EVERY, whole_only
 from tests.simulation.behaviour import HONEST, every_behaviour
 from tests.simulation.campaign import Campaign
 from tests.simulation.invariants import INVARIANTS
@@ -41,6 +41,7 @@ def digests(hash_seed: str) -> str:
     return done.stdout
 
 
+@whole_only
 @pytest.mark.endurance
 def test_a_seed_gives_the_same_run_in_any_process() -> None:
     assert digests("0") == digests("4242")
@@ -91,6 +92,7 @@ def test_results_are_handed_in_though_the_first_answer_to_one_was_lost() -> None
     assert "submitting" not in result.states
 
 
+@whole_only
 @pytest.mark.endurance
 def test_every_invariant_is_put_to_the_test() -> None:
     campaign = Campaign()
