@@ -183,17 +183,9 @@ class Exchange:
         word = _WORDS[type(outcome)]
         if isinstance(outcome, outcomes.Refused):
             word = f"{word}: {outcome.refusal}"
-        status = came.status if came else None
-        self._log_request(call, status, word, seconds)
+        what = self._log_request(call, came.status if came else None, word, seconds)
         if isinstance(outcome, outcomes.NotSent | outcomes.Unknown):
-            self.log.emit(
-                NETWORK_REQUEST_FAILED,
-                endpoint=call.name,
-                path=call.path,
-                status=status,
-                outcome=word,
-                message=outcome.message,
-            )
+            self.log.emit(NETWORK_REQUEST_FAILED, **what, message=outcome.message)
         if self.observe is None:
             return
         is_yes = isinstance(outcome, outcomes.Confirmed)
@@ -201,18 +193,14 @@ class Exchange:
 
     def _log_request(
         self, call: Call, status: int | None, word: str, seconds: float
-    ) -> None:
+    ) -> dict[str, object]:
+        what: dict[str, object] = {"endpoint": call.name, "path": call.path}
+        what |= {"status": status, "outcome": word}
         if self.trace is not None:
             self.trace(call, status, word, seconds)
-        self.log.emit(
-            NETWORK_REQUEST,
-            endpoint=call.name,
-            path=call.path,
-            status=status,
-            outcome=word,
-            method=call.method,
-            seconds=round(seconds, 4),
-        )
+        took = round(seconds, 4)
+        self.log.emit(NETWORK_REQUEST, **what, method=call.method, seconds=took)
+        return what
 
 
 def _unquoted(failure: outcomes.Failure) -> outcomes.Failure:

@@ -31,6 +31,7 @@ from types import MappingProxyType
 
 from journeyman.domain.tasks import JSON
 from journeyman.network.call import CONTENT_TYPE, FORM_TYPE
+from journeyman.network.endpoints import ENDPOINTS
 from journeyman.network.headers import OWN_HEADERS
 from journeyman.network.json_text import UnreadableJSONError, parse
 from journeyman.network.service_model.lazy_pattern import LazyPattern, any_case
@@ -1970,8 +1971,8 @@ def _place_in(value: Mapping[str, JSON], sent: JSON) -> Path | None:
     return None
 
 
-_OUR_ADDRESSES = "/functions/v1/"
-"""What the ways of all addresses begin with (contract, section 1)."""
+_ADDRESSES = frozenset(one.path for one in ENDPOINTS)
+"""Which stand under `path`, too, where an answer tells what was asked."""
 
 
 def _joined(key: str, named: JSON) -> JSON:
@@ -2001,7 +2002,7 @@ def _may_be_place(
     `is_answer`: a `path` is one in an answer, or an address, unless it begins with a
     name that was sent. And `where` something went wrong may be a part of the service.
     """
-    if isinstance(named, str) and named.startswith(_OUR_ADDRESSES):
+    if isinstance(named, str) and named in _ADDRESSES:
         return False
     if key == "path" and is_answer:
         return isinstance(named, list) and bool(named) and named[0] in names
