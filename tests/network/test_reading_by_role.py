@@ -181,6 +181,7 @@ def test_the_last_task_of_a_market_is_read_as_the_others_were() -> None:
         ({"freight": {"amount": 300, "unit": "hundredths", "as": "3.00 credits"}}, 3),
         ({"fee": {"amount": 300, "currency": "CRD", "as": "3.00 credits"}}, 3),
         ({"fee": {"value": 300, "exponent": 2, "currency": "CREDITS"}}, 3),
+        ({"fee": {"amt": "3.00", "unit": "CR"}}, 3),
         ({"folio": 8, "solde": "3 crédits"}, 3),
         ({"folio": 8, "prix": "3 couronnes"}, 0),
         ({"pages": 8, "honorarium": {"value": "3.00", "unit": "credits"}}, 3),

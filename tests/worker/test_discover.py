@@ -1,5 +1,7 @@
 """Looking at the market: what a look that fails means for the next one."""
 
+from dataclasses import replace
+
 import anyio
 import pytest
 from tests.worker.conftest import (
@@ -16,7 +18,7 @@ from tests.worker.conftest import (
     task,
 )
 
-from journeyman.domain.outcomes import Failure, NotSent
+from journeyman.domain.outcomes import Failure, NotSent, Refusal
 from journeyman.domain.retry import RetryPolicy
 from journeyman.domain.tasks import TaskState
 from journeyman.lifecycle.wakeup import Wakeup
@@ -91,10 +93,16 @@ async def test_a_refused_look_waits_until_the_network_may_be_asked_again(
     assert loop.record().state is TaskState.COMPLETED
 
 
+@pytest.mark.parametrize("refusal", [Refusal.INVALID, Refusal.REJECTED])
 async def test_a_limit_that_is_refused_is_left_away_from_then_on(
-    loop: Loop, market: ScriptedMarket
+    loop: Loop, market: ScriptedMarket, refusal: Refusal
 ) -> None:
-    market.pages = [INVALID, listing(task()), listing(), listing()]
+    market.pages = [
+        replace(INVALID, refusal=refusal),
+        listing(task()),
+        listing(),
+        listing(),
+    ]
 
     polls = [await loop.discover.look() for _ in range(3)]
 

@@ -5,6 +5,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from http import HTTPStatus
 
 import anyio
 
@@ -288,8 +289,11 @@ def _is_power_of_two(number: int) -> bool:
 
 
 def _is_bad_request(outcome: outcomes.Outcome[Listing]) -> bool:
-    """Return whether a listing was refused for the shape of the request."""
-    return (
-        isinstance(outcome, outcomes.Refused)
-        and outcome.refusal is outcomes.Refusal.INVALID
+    """Return whether a listing was refused for the shape of the request.
+
+    The status tells: a word such as "rejected" judges no work here.
+    """
+    return isinstance(outcome, outcomes.Refused) and (
+        outcome.refusal is outcomes.Refusal.INVALID
+        or outcome.status in {HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY}
     )

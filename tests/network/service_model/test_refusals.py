@@ -2690,3 +2690,46 @@ def test_what_a_sentence_is_about_is_told_from_what_it_mentions(
     read = read_refusal({"error": said}, "", sent)
 
     assert {".".join(one.path): one.fault for one in read} == found
+
+
+@pytest.mark.parametrize(
+    ("said", "name", "options"),
+    [
+        ("Docket number is missing: give docket_no.", "docket_no", ()),
+        (
+            "Filer (the agent_id of the worker) is missing: give filer_id.",
+            "filer_id",
+            (),
+        ),
+        ("The text is not certified: certify must be Y.", "certify", ("Y",)),
+    ],
+)
+def test_a_name_that_is_written_as_one_is_meant_before_words_for_it(
+    said: str, name: str, options: tuple[str, ...]
+) -> None:
+    fault = only(read_refusal({"reason": said}, "", {"task_id": "x", "text": "A"}))
+
+    assert (fault.path, fault.fault) == ((name,), Fault.MISSING)
+    assert fault.options == options
+
+
+def test_what_stands_beside_a_name_is_no_name_in_any_language() -> None:
+    listed: JSON = [
+        {"pole": "zlecenieId", "opis": "Pole jest wymagane (liczba)."},
+        {"pole": "wykonawca", "opis": "Pole jest wymagane (tekst, agent_id osoby)."},
+    ]
+
+    found = read_refusal({"blad": {"pola": listed}}, "", {"task_id": 7})
+
+    assert [(one.path, one.fault, one.means) for one in found] == [
+        (("zlecenieId",), Fault.MISSING, ""),
+        (("wykonawca",), Fault.MISSING, "agent_id"),
+    ]
+
+
+def test_the_number_of_an_error_is_no_name() -> None:
+    said = "HAPI-0450: not read. HAPI-1820: Found incorrect type for element owner"
+
+    found = read_refusal({"diagnostics": said}, "", {"owner": "a-9"})
+
+    assert {one.path for one in found} <= {("owner",)}

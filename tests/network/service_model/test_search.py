@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from uuid import UUID
 
 import anyio
@@ -1800,6 +1800,32 @@ async def test_a_day_is_written_as_a_country_writes_it(shown: str, day: str) -> 
         await client.complete(TASK, KEY)
 
     assert network.bodies("complete")[-1]["erledigtAm"] == day
+
+
+@pytest.mark.parametrize("name", ["due_date", "promised_by", "ends_at"])
+async def test_a_time_to_come_is_promised_where_one_is_wanted(name: str) -> None:
+    network = StrictNetwork(SNAKE)
+    late: tuple[int, JSON] = (400, {"error": f"{name} must be in the future"})
+    is_unclear = name == "ends_at"
+    network.answers += [missing(name), *[late] * is_unclear, (200, {})]
+
+    async with client_of(network) as client:
+        await client.claim(TASK, KEY)
+
+    sent = datetime.fromisoformat(str(network.bodies("claim")[-1][name]))
+    assert sent - DayClock().now() == timedelta(days=1)
+
+
+async def test_no_time_is_promised_behind_the_deadline_of_the_task() -> None:
+    network = StrictNetwork(SNAKE)
+    network.answers += [missing("due_date"), (200, {})]
+    task = replace(TASK, deadline=DayClock().now() + timedelta(hours=2))
+
+    async with client_of(network) as client:
+        await client.claim(task, KEY)
+
+    sent = datetime.fromisoformat(str(network.bodies("claim")[-1]["due_date"]))
+    assert sent == task.deadline
 
 
 async def test_a_number_that_nobody_knows_is_what_the_claim_made() -> None:

@@ -26,6 +26,7 @@ from journeyman.network.service_model.request import (
     ACTIONS,
     GIVEN,
     HEADER,
+    MOMENTS,
     RECORD,
     Placed,
     RequestShape,
@@ -103,7 +104,9 @@ def _problems(action: str, table: Table) -> Iterator[str]:
         return
     known = ACTIONS[action].names
     for name in table:
-        if name in {*known, "now", "constants", "headers"} or name.startswith(_FOUND):
+        if name in {*known, *MOMENTS, "constants", "headers"} or name.startswith(
+            _FOUND
+        ):
             continue
         also = _near(name, known)
         yield f"{action} has no value {name!r}{also}; it has {', '.join(known)}"

@@ -164,6 +164,9 @@ def affinity(  # noqa: C901, PLR0911, PLR0912, PLR0915  # one line for each kind
             return 0.5 if EVIDENCE_WORDS & {*words} else TOO_DEAR - 1
         case "now":
             return 0.6 if words[-1] in _MOMENTS else TOO_DEAR - 1
+        case "ahead":
+            is_moment = words[-1] in _MOMENTS  # which may have to be later than now
+            return 0.5 if _is_ahead(words) else 2.3 if is_moment else TOO_DEAR - 1
         case "length" | "word_count" | "line_count":
             return 0.6 if _asks_how_many(words, source) else TOO_DEAR - 1
         case "key":
@@ -183,6 +186,18 @@ def affinity(  # noqa: C901, PLR0911, PLR0912, PLR0915  # one line for each kind
 
 _MOMENTS = word_set("at on time timestamp date datetime")
 """Names that end so ask for a time."""
+_AHEAD = word_set("due deadline eta until expires expiry promised")
+"""Words for a time that is still to come, such as when the work will be done."""
+_EXPECTED = word_set("expected estimated planned delivery finish completion")
+"""The same beside a word for a time."""
+
+
+def _is_ahead(words: Sequence[str]) -> bool:
+    """Return whether a name asks for a time to come: `due_date`, `promised_by`."""
+    is_moment = words[-1] in _MOMENTS | {"by"}
+    return not _AHEAD.isdisjoint(words) or (
+        is_moment and not _EXPECTED.isdisjoint(words)
+    )
 
 
 _OF_LETTERS = word_set("letters characters chars length letter character char")

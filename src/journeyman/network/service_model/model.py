@@ -40,6 +40,7 @@ from journeyman.network.service_model.openapi import (
 )
 from journeyman.network.service_model.reading import spelling
 from journeyman.network.service_model.refusals import (
+    AHEAD,
     Fault,
     FieldFault,
     type_of_word,
@@ -47,6 +48,7 @@ from journeyman.network.service_model.refusals import (
 from journeyman.network.service_model.request import (
     ACTIONS,
     GIVEN,
+    MOMENTS,
     OBJECT,
     RECORD,
     TASK_TAIL,
@@ -1105,6 +1107,10 @@ class _Learning:
     ) -> Constraints:
         """Learn from a value that is wrong, by its type or otherwise."""
         sent = self.shape.at(path)
+        if finding.wants == AHEAD:
+            if sent is not None and sent.source == "now":
+                return replace(known, misfits=(*known.misfits, (path, "now")))
+            finding = replace(finding, wants="datetime")
         is_value = finding.fault is Fault.VALUE
         inner = (*path, FIRST)
         inside = any(one.path[: len(path)] == path for one in self.shape.placed)
@@ -1123,7 +1129,7 @@ class _Learning:
         # Of another type than any that we have: rather an object, if it is no id.
         is_id = not ID_WORDS.isdisjoint(words_of(path[-1])[-1:])
         # Or a moment that should be told otherwise, as a date alone.
-        is_untold = is_value or not (finding.wants or is_id) or sent.source == "now"
+        is_untold = is_value or not (finding.wants or is_id) or sent.source in MOMENTS
         is_other = is_untold and not finding.options
         return self._misfit(known, sent) if is_other else known
 
@@ -1144,7 +1150,7 @@ class _Learning:
 
     def _misfit(self, known: Constraints, sent: Placed) -> Constraints:
         # A constant may be another one, and work in another form: it is never banned.
-        is_form = sent.source in {"", "result", "now"}
+        is_form = sent.source in {"", "result", *MOMENTS}
         form = form_of(sent) if is_form else sent.source
         # Words are the result, too, where there is one.
         wrong = (form, "result") if form == WORDS else (form,)

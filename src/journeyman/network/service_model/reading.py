@@ -390,6 +390,9 @@ def as_exact_credits(value: JSON) -> float | None:
 def _in_units(inside: "Fields", unit: str) -> float | None:
     """Return the credits of an amount that has a unit, or is written out."""
     value = inside.value(NAMES["reward_amount"])
+    if value is None and unit:
+        amounts = [one for one in inside.values() if as_exact_amount(one) is not None]
+        value = amounts[0] if len(amounts) == 1 else None  # whatever it is called
     if unit == "usd":
         return _from_dollars(value)
     # Written out for people, as "18.00 credits", it is in no other unit.
@@ -416,7 +419,7 @@ def _from_dollars(value: JSON) -> float | None:
 _PAID_WORDS = word_set("earned earnings awarded paid credited")
 _PAY_WORDS = _PAID_WORDS | word_set(
     "credit credits amount reward points payout bounty honorarium stipend wage wages "
-    "salary commission royalty u x"
+    "salary commission royalty fee fees price pay remuneration tip u x"
 )
 
 

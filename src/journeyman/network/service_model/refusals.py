@@ -85,6 +85,10 @@ class Fault(StrEnum):
     """No fault: the network has just named it as one that it knows."""
 
 
+AHEAD = "ahead"
+"""What is wanted is a time that is still to come."""
+
+
 @dataclass(frozen=True, slots=True)
 class FieldFault:
     """One thing that a refusal says."""
@@ -92,7 +96,7 @@ class FieldFault:
     path: Path
     fault: Fault
     wants: str = ""
-    """A JSON type, `uuid` or `id`, where it says so."""
+    """A JSON type, `uuid`, `id` or `AHEAD`, where it says so."""
     options: tuple[str, ...] = ()
     """The values that it would take, where it lists them."""
     is_exact: bool = True
@@ -237,6 +241,11 @@ _DAY_OF_A_COUNTRY = LazyPattern(
     r"(?<![\w%])(([A-Za-z])\2(?:\2\2)?)([./-])(([A-Za-z])\5)\3(([A-Za-z])\7(?:\7\7)?)(?!\w)"
 )
 """The same in another order and in any language, as in TT.MM.JJJJ and JJ/MM/AAAA."""
+_TO_COME = any_case(
+    r"\bin the (?:future|past)\b|\bfuture (?:date|time|moment|instant)\b"
+    r"|\b(?:after|later than|greater than) (?:now|today|the current)\b"
+)
+"""Of a time: one that is still to come is wanted."""
 _KEY_BUT_NO_TEXT = any_case(r"expected pk value, received str\b")
 """Django REST, of what refers to a record: a text that is none of its keys."""
 _OF_A_RELATION = any_case(r"\bmust exist\b|object does not exist\b")
@@ -332,6 +341,8 @@ def wanted_type(said: str) -> str:
     said = in_json_types(said[:MAX_TEXT])
     if _KEY_BUT_NO_TEXT.search(said):
         return "integer"
+    if _TO_COME.search(said):
+        return AHEAD
     if day := _day_in(said):
         return day
     words = (m["type"] for one in _TYPE_SAID for m in one.finditer(said))
@@ -498,15 +509,7 @@ def _fault_at(path: Path, said: str, *, is_exact: bool = True) -> FieldFault:
         and (path or _CHOICE.search(said))
     ):
         options = _items_in(listed[1])
-    is_quoted = bool(options) and bool(
-        re.search(rf"[`'\"]{re.escape(options[0])}", said)
-    )
-    if not wants and _OF_A_RELATION.search(said):
-        wants = "id"
-    if options and not (wants or is_quoted) and all(map(NUMERAL.fullmatch, options)):
-        wants = "number"
-    if options and {one.lower() for one in options} <= {"true", "false"}:
-        wants = "boolean"
+    wants = _type_told(wants, options, said, is_missed=fault is Fault.MISSING)
     if fault is None and _BAD_TYPE.search(said):
         fault = Fault.TYPE
     elif fault is None or re.search(r"\b[Aa] valid \w+ is required", said):
@@ -514,7 +517,38 @@ def _fault_at(path: Path, said: str, *, is_exact: bool = True) -> FieldFault:
     is_understood = fault is not Fault.VALUE or options or not path
     phrase = "" if is_understood else phrase_of(said, path)
     form = form_in(said)
-    return FieldFault(path, fault, wants, options, is_exact, phrase=phrase, form=form)
+    means = _meant_in(said, path)
+    return FieldFault(
+        path, fault, wants, options, is_exact, means=means, phrase=phrase, form=form
+    )
+
+
+def _meant_in(said: str, path: Path) -> str:
+    """Return which of our values a sentence names that does not name its field.
+
+    As "must be the agent_id of the worker" says beside `"field": "performer"`.
+    """
+    named = {spelling(word) for word in re.findall(NAME, said)}
+    is_ours = "agentid" in named and path and spelling(path[-1]) not in named
+    return "agent_id" if is_ours else ""
+
+
+def _type_told(
+    wants: str, options: tuple[str, ...], said: str, *, is_missed: bool
+) -> str:
+    """Return the type that is wanted, also as the options show it."""
+    is_quoted = bool(options) and bool(
+        re.search(rf"[`'\"]{re.escape(options[0])}", said)
+    )
+    if not wants and _OF_A_RELATION.search(said):
+        wants = "id"
+    if wants == AHEAD and is_missed:
+        wants = "datetime"
+    if options and not (wants or is_quoted) and all(map(NUMERAL.fullmatch, options)):
+        wants = "number"
+    if options and {one.lower() for one in options} <= {"true", "false"}:
+        wants = "boolean"
+    return wants
 
 
 _TAG_FOUND = any_case(r"input tag '[^']{0,80}' found using '(?P<name>\w+)'")
@@ -655,6 +689,7 @@ _LEAD = (
     r"\b(?:missing|required|requires?|needs?|include|provide|contain|specify"
     r"|have|send|supply|give|unknown|unexpected|unsupported"
     r"|invalid(?! type (?:of|for))|no|type (?:of|for)|set)\b"
+    r"(?:[:;,.]? (?:please )?(?:give|send|supply|provide|specify)\b)?"
     r"(?: (?:the|an?)\b)?(?: (?:required|mandatory)\b)?\s*:?\s*"
 )
 _FRAMES = tuple(
@@ -686,7 +721,7 @@ _NO_NAMES = word_set(
     "supplied length contains option dictionary dict never "
     "query querystring url variant unexpected encountered still access more us such "
     "into accepted been write unprocessable subschema offset server service syntax "
-    "keyword keywords found"
+    "keyword keywords found give supply provide specify"
 )
 """Words that stand where a name could, and are none of ours."""
 _INSTEAD = any_case(rf"\bdid you mean ({_QUOTED_ITEM})")
@@ -1035,6 +1070,11 @@ class _Prose:
                 path = above if above[-len(path) :] == path else (*above, *path)
                 yield from self._said_at(path, said, above, depth)
                 return
+            subject = _SUBJECT.match(said)
+            if subject and " " in name and subject[1].lower() not in _NO_NAMES:
+                # Such as "The text is not certified" before "certify must be Y".
+                yield from self._in_clause(said, above, depth + 1)
+                return
         yield from self._in_sentence(clause, above)
 
     def _said_at(
@@ -1069,6 +1109,8 @@ class _Prose:
 
     def _is_told_of(self, name: str, said: str, *, is_quoted: bool) -> bool:
         """Return whether what is said is about a name that stands before it."""
+        if _ERROR_NUMBER.fullmatch(name):
+            return False
         fault = fault_in(said)
         if name.lower() in _WEAK_NAMES:
             is_judged = bool(wanted_type(said) or options_in(said))
@@ -1098,12 +1140,21 @@ class _Prose:
                 names = self._named(match["names"])
                 yield from _each(names, above, FieldFault((), Fault.ALLOWED))
             text = _ALLOWED.sub(" ", text)
-        text = _OF_TWO_WORDS.sub(self._in_one_word, text)
+        if not self._has_names(text):
+            text = _OF_TWO_WORDS.sub(self._in_one_word, text)
         told = _fault_at((), text)
         subject = _SUBJECT.match(text)
         is_sent = subject is not None and subject[1] in self._sent
         if told != FieldFault((), Fault.VALUE) or is_sent or _INVALID.search(text):
             yield from self._about_names(_OTHERS.sub(" ", text), above, told)
+
+    def _has_names(self, text: str) -> bool:
+        """Return whether a sentence has a name that is written as one.
+
+        As in "Docket number is missing: give docket_no."
+        """
+        words = (one for one in re.findall(NAME, text) if _HUMPED.search(one))
+        return any(one not in self._values for one in words)
 
     def _of_rails(self, match: re.Match[str]) -> str:
         """Return an attribute's name, from what Rails calls it to people."""
@@ -1192,6 +1243,8 @@ class _Prose:
                 yield path
 
 
+_ERROR_NUMBER = LazyPattern(r"[A-Z]{1,8}[-_]?\d{2,}")
+"""As in "HAPI-1820: Found incorrect type for element owner"."""
 _INVALID_IRI = LazyPattern(r"^Invalid IRI \"(.*)\"\.?$", re.DOTALL)
 _OF_A_VALUE = LazyPattern(
     r"^(['\"\[{\d].*?) (?:is not (?:of type|one of|valid)|is too|does not match"
@@ -2128,6 +2181,8 @@ def _understood(
             for one in clear
         )
         clear = [about] if about and is_meant else clear
+    is_of_words = bool(clear) and all(_may_be_word(one, names) for one in clear)
+    clear = (is_of_words and _named_beside(body, sent)) or clear
     is_doubtful = all(_may_be_misread(one, names) for one in clear)
     if not is_doubtful or says_strict(body, message):
         return clear
@@ -2165,6 +2220,7 @@ _AGENT = f"(?:{'|'.join(sorted(AGENT_NOUNS - {'by', 'who'}))})"
 _OUR_ID = any_case(
     rf"\b(?:your(?: own)?|own) {_AGENT}[ _-]?(?:id|identifier)\b"
     rf"|\b(?:authenticated|calling) {_AGENT}\b"
+    r"|\b(?:the|your) agent[ _-]?id of\b"
     r"|\b\w+ (?:of|behind|for) (?:this|the|your) (?:access )?"
     r"(?:token|key|credentials?)\b"
 )
@@ -2212,6 +2268,15 @@ def _may_be_misread(one: FieldFault, names: Container[str]) -> bool:
     """
     is_odd = one.fault is Fault.UNKNOWN and one.path[-1] not in names
     return not one.is_exact and (one.fault is Fault.VALUE or is_odd)
+
+
+def _may_be_word(one: FieldFault, names: Container[str]) -> bool:
+    """Return whether what was taken for a name may be a word of another language.
+
+    Such as in "Pole jest wymagane", beside the name that it is said of.
+    """
+    name = one.path[-1]
+    return not (one.is_exact or name in names or _HUMPED.search(name))
 
 
 PRECONDITION_REQUIRED = 428
@@ -2416,15 +2481,16 @@ def _named_beside(body: JSON, sent: JSON) -> list[FieldFault]:
             path_of(one, sent if isinstance(sent, dict) else ())
             for key, one in texts.items()
             if is_name(one)
-            and not one.isupper()
+            and not (one.isupper() or _is_verdict(one))
             and spelling(key) not in _PROSE_KEYS
             and one not in _PARTS
         ]
-        if len(names) == 1 and names[0] and any(" " in one for one in texts.values()):
+        said = " ".join(one for one in texts.values() if " " in one)
+        if len(names) == 1 and names[0] and said:
+            found = _fault_at(names[0], said)
             if value_at(sent, names[0]) is None:
-                named.append(FieldFault(names[0], Fault.MISSING))
-            else:
-                named.append(_fault_at(names[0], " ".join(texts.values())))
+                found = FieldFault(names[0], Fault.MISSING, means=found.means)
+            named.append(found)
     return named
 
 
@@ -2511,12 +2577,12 @@ _TYPES_IN_PROSE: Mapping[str, str] = {
 }
 _NEGATED = any_case(r"\b(?:not|no)(?: an?)?(?: whole)? $")
 _ITEM_IN_PROSE = r"[`'\"\u201c]?[\w.:+-]{1,40}[`'\"\u201d]?"
-_ITEM_OF_LIST = r"[`'\"\u201c]?[\w.:+/-]{1,40}[`'\"\u201d]?"
+_ITEM_OF_LIST = r"[`'\"\u201c]?[\w.:+/-]{0,39}[\w+-][`'\"\u201d]?"
 _OPTIONS_IN_PROSE = any_case(
     rf"(?<![\w'])(?:{_ITEM_OF_LIST}(?:, {_ITEM_OF_LIST})+"
     rf"(?:,? (?:or|and) {_ITEM_IN_PROSE})?"
     rf"|{_ITEM_IN_PROSE}(?: or {_ITEM_IN_PROSE})+"
-    rf"|{_ITEM_IN_PROSE}(?:[/|]{_ITEM_IN_PROSE})+)(?![\w'])"
+    rf"|{_ITEM_IN_PROSE}(?:[/|]{_ITEM_IN_PROSE})+)(?![\w':])"
 )
 
 
@@ -3154,6 +3220,7 @@ def _in_light_of(found: FieldFault, sent: JSON) -> FieldFault:
     # What nobody sent lacks, whatever is said of it.
     is_new = len(found.path) == 1 and name not in names and bool(_HUMPED.search(name))
     is_told = found.is_exact or found.fault is Fault.TYPE or is_new
+    is_told |= bool(found.options) and name.islower()
     is_told = is_told and not is_spelled
     is_unsaid = there is None and is_told and not is_outside(found.path)
     if name in names and (not found.is_exact or len(found.path) == 1):

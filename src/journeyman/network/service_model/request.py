@@ -157,8 +157,10 @@ def tail_of(task_id: JSON) -> dict[str, JSON]:
 
 GIVEN = tuple(f"{action}." for action in ACTIONS)
 """Before the sources that are values of an earlier answer."""
+MOMENTS = ("now", "ahead")
+"""The sources of times: of the first try, and one to come."""
 _OPTIONAL = frozenset(name for one in ACTIONS.values() for name in one.optional) | {
-    *("", "now")  # a constant, and what is always known
+    *("", *MOMENTS)  # a constant, and what is always known
 }
 
 
@@ -243,8 +245,8 @@ class RequestShape:
 
     @cached_property
     def tells_time(self) -> bool:
-        """Whether it says when it is sent."""
-        return self.path_of("now") is not None
+        """Whether it says when it is sent, or a time to come."""
+        return any(one.source in MOMENTS for one in self.placed)
 
     @cached_property
     def is_plain(self) -> bool:

@@ -17,6 +17,7 @@ import json
 import re
 from collections.abc import Awaitable, Callable, Container, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 from typing import Generic, TypeAlias, TypeVar
 
 import anyio
@@ -96,6 +97,8 @@ LONGEST_WAIT_SECONDS = 900.0
 STRIKES = 3
 """So many refusals in a row that name no field, and a shape that has worked is doubted:
 one alone is likelier about its task."""
+_AHEAD = timedelta(days=1)
+"""When work is promised for that has no deadline, and when what must be to come is."""
 MAX_QUOTED = 120
 """Of the end of each refusal, in characters, where several are shown together."""
 
@@ -237,6 +240,14 @@ def digest_of(answer: JSON) -> str:
     return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
 
+def _written(at: datetime) -> str:
+    return at.isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def _deadline_of(request: Request) -> datetime | None:
+    return request.task.deadline if request.task else None
+
+
 def _common(value: JSON, way: Path) -> str:
     """Return what a value may have in common with that of another answer."""
     names = {*words_of(way[-1])} if way else set()
@@ -326,9 +337,11 @@ class RequestSearch:
 
     def _dated(self, request: Request) -> Request:
         """Return a request that may tell the time of its first try."""
-        now = self._clock.now().isoformat(timespec="seconds")
-        at = self._learned.moments.get(request.key, now.replace("+00:00", "Z"))
-        return replace(request, said={**request.said, "now": at})
+        at = self._learned.moments.get(request.key, _written(self._clock.now()))
+        now, deadline = datetime.fromisoformat(at), _deadline_of(request)
+        ends = [now + _AHEAD, *([deadline] if deadline and deadline > now else [])]
+        said = {**request.said, "now": at, "ahead": _written(min(ends))}
+        return replace(request, said=said)
 
     def _telling_time(self, request: Request, shape: RequestShape) -> Request:
         """Return a request with the time, if it tells that, and keep it for repeats."""
@@ -603,7 +616,7 @@ class RequestSearch:
         findings = tuple(_at_root(one, around, body) for one in findings)
         if len(findings) == 1:
             means = "agent_id" if means_our_id(answer or message) else ""
-            return (replace(findings[0], means=means),)
+            return (replace(findings[0], means=means or findings[0].means),)
         return findings
 
     def _judged(

@@ -51,6 +51,7 @@ from journeyman.network.service_model.reading import spelling
 from journeyman.network.service_model.request import (
     ACTIONS,
     GIVEN,
+    MOMENTS,
     OBJECT,
     QUERY,
     RECORD,
@@ -318,7 +319,8 @@ def _other_kinds(source: str, wants: str) -> tuple[str, ...]:
     """Return how else a value may be written where a type is wanted."""
     if source == "result" and wants in {"", "string"}:
         return ("json",)
-    return ("date",) if source == "now" and wants in {"", "string", "datetime"} else ()
+    is_moment = source in MOMENTS and wants in {"", "string", "datetime"}
+    return ("date",) if is_moment else ()
 
 
 def _way_to_one(wanted: Wanted) -> Path:
@@ -586,7 +588,7 @@ class Writer:
             if source.startswith((*GIVEN, RECORD)) and _is_prose(value):
                 continue  # work to do: as a result it would be accepted for one
             is_uuid = source == "key" and wanted.wants == "uuid"
-            is_date = source == "now" and is_day(wanted.wants)
+            is_date = source in MOMENTS and is_day(wanted.wants)
             misfit = 0.0 if is_uuid or is_date else type_cost(value, wanted.wants)
             cost = self._cost_of_value(wanted, source, value)
             kind = wants if wants in _SCALARS | {"array"} or is_date else ""
@@ -836,6 +838,7 @@ class Writer:
         elif wanted.wants == "datetime" or is_day(wanted.wants):
             kind = wanted.wants if is_day(wanted.wants) else ""
             yield ELIMINATED + 0.2, Placed(wanted.path, "now", kind)
+            yield ELIMINATED + 0.25, Placed(wanted.path, "ahead", kind)
 
     def _is_text(self, form: str) -> bool:
         """Return whether a misfit was a text; what is no number may be one."""
