@@ -19,7 +19,7 @@ from journeyman.network.service_model.model import (
     ServiceModel,
     Suggestion,
 )
-from journeyman.network.service_model.refusals import Fault, FieldFault
+from journeyman.network.service_model.refusals.faults import Fault, FieldFault
 from journeyman.network.service_model.request import Placed, RequestShape
 from journeyman.network.service_model.search import DOCUMENT, MODEL_FACT, Learned
 

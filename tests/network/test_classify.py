@@ -159,6 +159,10 @@ async def test_words_in_a_refusal_can_say_more_than_its_status(
             Refusal.REJECTED,
         ),
         (
+            {"MSG_HDR": {"MSG_REF": "7", "RTN_CD": "E014", "RTN_TXT": "NO SUCH FORM"}},
+            Refusal.REJECTED,
+        ),
+        (
             # The code is the answer; the prose beside it only explains.
             {"accepted": False, "error": "result_rejected", "message": "already no"},
             Refusal.REJECTED,

@@ -642,6 +642,17 @@ def test_a_reward_that_differs_in_every_record_is_no_id() -> None:
     assert not {task.id for task in tasks} & {"15", "16", "17", "18"}
 
 
+def test_what_is_paid_is_no_id_however_it_is_written() -> None:
+    def leaf(n: int) -> dict[str, JSON]:
+        pay = f"{n + 2}.00"
+        return {"mark": f"Add. MS 40{n}", "passage": TEXTS[n], "honorarium": pay}
+
+    tasks = read({"leaves": records(leaf)})
+
+    assert tasks[0].id == "Add. MS 400"
+    assert tasks[0].reward == 2
+
+
 def test_groups_that_look_like_tasks_are_none_beside_what_is_in_them() -> None:
     def captions(book: int) -> list[JSON]:
         return [

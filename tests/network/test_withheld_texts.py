@@ -136,6 +136,20 @@ async def test_what_we_said_ourselves_is_no_work_to_do(
     assert not outcome.value.text
 
 
+async def test_what_is_said_of_a_claim_is_no_text_beside_one_that_is_called_so(
+    server: ScriptedServer, network: NetworkClient
+) -> None:
+    orders: JSON = [{"numero": n, "texto_original": f"{TEXT} {n}"} for n in range(3)]
+    task = ListingReader().listing({"ordens": orders}).tasks[0]
+    said = "Ordem de serviço nº 0 reservada para o artesão até amanhã, no máximo."
+    server.will(answer(200, {"mensagem": said, "reserva": {"numero": 0}}))
+
+    outcome = await network.claim(task, KEY)
+
+    assert isinstance(outcome, Confirmed)
+    assert as_claimed(task, outcome.value, NOW).text == f"{TEXT} 0"
+
+
 async def test_guidance_beside_a_listed_text_is_no_text(
     server: ScriptedServer, network: NetworkClient
 ) -> None:

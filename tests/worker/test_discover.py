@@ -29,7 +29,7 @@ from journeyman.testing import FakeRandomness
 async def test_a_look_that_fails_is_told_and_made_again_later(
     loop: Loop, market: ScriptedMarket, failure: Failure
 ) -> None:
-    market.pages = [failure]
+    market.pages = [failure, failure]  # also without a limit
 
     poll = await loop.discover.look()
 

@@ -281,9 +281,15 @@ def _withheld(
     names, a longer prose shows that it was a title.
     """
     seen = _RECORD.open(dict(listed.raw))
-    if _RECORD.own_text(seen):
-        return ""
     shown = [*walk(dict(listed.raw))]
+    is_named = any(
+        value == listed.text and _role_of(path[-1]) == "text"
+        for path, value in shown
+        if path and path[-1] != "excerpt"
+    )
+    is_whole = not str(listed.text).endswith(("\u2026", "..."))
+    if (is_named and is_whole) or _RECORD.own_text(seen):
+        return ""
     said_there = [*shown, *walk(answer)]
     known = {repr(value) for _, value in shown}
     told = {
@@ -347,12 +353,13 @@ def _in_role(role: str, told: Mapping[Path, str]) -> set[str]:
 def _role_of(name: str) -> str:
     """Return what a name of a prose says that it is: a text, a description, or nothing.
 
-    A `waybill_text` is a text, whatever a waybill is, and so are `texte` and `testo`.
+    A `waybill_text` is a text, whatever a waybill is, and so are `texte` and
+    `testo_originale`, whose noun stands first.
     """
     words = words_of(name)
     if (
         words
-        and _OF_TEXT.fullmatch(words[-1])
+        and any(map(_OF_TEXT.fullmatch, (words[0], words[-1])))
         and {"status", "state"}.isdisjoint(words)
     ):
         return "text"

@@ -33,8 +33,9 @@ from journeyman.network import wording
 from journeyman.network.call import Expects, Reply
 from journeyman.network.progress import layers_of, progress_in
 from journeyman.network.rate_limit.pause import UNAVAILABLE, named_pause, retry_after
-from journeyman.network.service_model.naming import walk
+from journeyman.network.service_model.naming import walk, word_set, words_of
 from journeyman.network.service_model.reading import NAMES, Fields, as_word
+from journeyman.network.service_model.refusals.words import ERROR_CODE
 from journeyman.network.service_model.vocabulary import ASSUMED, Hint
 
 _STATE_FIELDS = ("status", "state")
@@ -302,7 +303,7 @@ def _that_says_no(body: dict[str, JSON], outer: Fields, expects: Expects) -> JSO
     The answer to an action may be wrapped in anything, as a GraphQL payload is. There
     a no is a flag or errors: a state may be that of a record.
     """
-    if _says_no(outer, expects):
+    if _says_no(outer, expects) or _has_error_code(body):
         return body
     if not any(isinstance(one, dict | list) for one in body.values()):
         return None
@@ -315,6 +316,20 @@ def _that_says_no(body: dict[str, JSON], outer: Fields, expects: Expects) -> JSO
         or any(isinstance(one, dict | list) for one in failed.values())
     )
     return failed if is_told or not failed else body
+
+
+def _has_error_code(body: Mapping[str, JSON]) -> bool:
+    """Return whether a body, or a header in it, has the code of an error: `E014`."""
+    heads = (one for one in body.values() if isinstance(one, dict))
+    return any(
+        isinstance(value, str) and bool(ERROR_CODE.fullmatch(value))
+        for seen in (body, *heads)
+        for name, value in seen.items()
+        if words_of(name)[-1:] and words_of(name)[-1] in _CODE_WORDS
+    )
+
+
+_CODE_WORDS = word_set("cd code codes kod error err rc result status")
 
 
 def _has_failed(seen: Fields) -> bool:

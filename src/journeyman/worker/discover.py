@@ -5,12 +5,12 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from http import HTTPStatus
 
 import anyio
 
 from journeyman.domain import outcomes
 from journeyman.domain.clock import Clock, Randomness
+from journeyman.domain.outcomes import Refusal
 from journeyman.domain.retry import RetryPolicy
 from journeyman.domain.tasks import Task
 from journeyman.network.client import NetworkClient
@@ -289,11 +289,9 @@ def _is_power_of_two(number: int) -> bool:
 
 
 def _is_bad_request(outcome: outcomes.Outcome[Listing]) -> bool:
-    """Return whether a listing was refused for the shape of the request.
+    """Return whether a listing may have been refused for the shape of the request.
 
-    The status tells: a word such as "rejected" judges no work here.
+    A word such as "rejected" judges no work here.
     """
-    return isinstance(outcome, outcomes.Refused) and (
-        outcome.refusal is outcomes.Refusal.INVALID
-        or outcome.status in {HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY}
-    )
+    of_shape = {Refusal.INVALID, Refusal.REJECTED, Refusal.OTHER}
+    return isinstance(outcome, outcomes.Refused) and outcome.refusal in of_shape

@@ -22,11 +22,9 @@ from journeyman.network.service_model.model import (
     RefusedBody,
     ServiceModel,
 )
-from journeyman.network.service_model.refusals import (
-    mentioned,
-    read_refusal,
-    says_strict,
-)
+from journeyman.network.service_model.refusals.refusal import read_refusal
+from journeyman.network.service_model.refusals.unclear import mentioned
+from journeyman.network.service_model.refusals.words import says_strict
 from journeyman.network.service_model.search import is_about_shape
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)

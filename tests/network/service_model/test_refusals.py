@@ -9,14 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from journeyman.domain.tasks import JSON
-from journeyman.network.service_model.refusals import (
-    Fault,
-    FieldFault,
+from journeyman.network.service_model.refusals.faults import Fault, FieldFault
+from journeyman.network.service_model.refusals.refusal import means_our_id, read_refusal
+from journeyman.network.service_model.refusals.sentences import path_of
+from journeyman.network.service_model.refusals.words import (
     form_in,
-    means_our_id,
     names_a_field,
-    path_of,
-    read_refusal,
     says_strict,
 )
 
@@ -2719,7 +2717,9 @@ def test_what_stands_beside_a_name_is_no_name_in_any_language() -> None:
         {"pole": "wykonawca", "opis": "Pole jest wymagane (tekst, agent_id osoby)."},
     ]
 
-    found = read_refusal({"blad": {"pola": listed}}, "", {"task_id": 7})
+    told: JSON = {"komunikat": "Żądanie zawiera błędy.", "pola": listed}
+
+    found = read_refusal({"blad": told}, "", {"task_id": 7})
 
     assert [(one.path, one.fault, one.means) for one in found] == [
         (("zlecenieId",), Fault.MISSING, ""),
@@ -2733,3 +2733,54 @@ def test_the_number_of_an_error_is_no_name() -> None:
     found = read_refusal({"diagnostics": said}, "", {"owner": "a-9"})
 
     assert {one.path for one in found} <= {("owner",)}
+
+
+@pytest.mark.parametrize(
+    ("said", "path", "fault", "wants"),
+    [
+        (
+            "Expected variables for: mutation Take($input: TakeInput!, $note: String!)",
+            ("variables", "input"),
+            Fault.MISSING,
+            "object",
+        ),
+        ("SECTION LOAN_RQST NOT PRESENT.", ("LOAN_RQST",), Fault.MISSING, "object"),
+        ("seal must be CCYYMMDD", ("seal",), Fault.TYPE, "date %Y%m%d"),
+        (
+            "seal must be an ISO 8601 duration, such as PT2H",
+            ("seal",),
+            Fault.TYPE,
+            "duration",
+        ),
+        (
+            "Cannot close task 7: required variable 'seal_no' is null",
+            ("seal_no",),
+            Fault.MISSING,
+            "",
+        ),
+        (
+            (
+                "Cannot construct instance of `app.Seal` (although at least one Creator"
+                " exists): no String-argument constructor/factory method to deserialize"
+                ' from String value ("A SEAL OF WAX")'
+            ),
+            ("seal",),
+            Fault.TYPE,
+            "object",
+        ),
+    ],
+)
+def test_what_is_wanted_is_told_in_many_ways(
+    said: str, path: tuple[str, ...], fault: Fault, wants: str
+) -> None:
+    found = read_refusal({"text": said}, "", {"seal": "A SEAL OF WAX"})[0]
+
+    assert (found.path, found.fault, found.wants) == (path, fault, wants)
+
+
+def test_what_an_option_means_is_told_beside_it() -> None:
+    said = "FIELD METHOD: INVALID CODE. PERMITTED CODES: M (MANUAL), A (AUTOMATED)."
+
+    fault = only(read_refusal({"text": said}, "", {"METHOD": "by hand"}))
+
+    assert (fault.path, fault.options) == (("METHOD",), ("M", "A"))

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from journeyman.network.service_model.refusals import Fault, read_refusal
+from journeyman.network.service_model.refusals.faults import Fault
+from journeyman.network.service_model.refusals.refusal import read_refusal
 
 
 def lines_of(name: str) -> list[dict[str, Any]]:

@@ -33,7 +33,7 @@ from journeyman.domain.tasks import (
 )
 from journeyman.network.service_model.configured import configured_shape
 from journeyman.network.service_model.model import RefusedBody, RequestModel
-from journeyman.network.service_model.refusals import Fault, FieldFault
+from journeyman.network.service_model.refusals.faults import Fault, FieldFault
 from journeyman.network.service_model.request import Placed, RequestShape, values_in
 from journeyman.network.service_model.search import (
     FIRST_WAIT_SECONDS,
@@ -1814,6 +1814,19 @@ async def test_a_time_to_come_is_promised_where_one_is_wanted(name: str) -> None
 
     sent = datetime.fromisoformat(str(network.bodies("claim")[-1][name]))
     assert sent - DayClock().now() == timedelta(days=1)
+
+
+async def test_an_id_is_meant_by_the_name_that_it_begins_with() -> None:
+    network = StrictNetwork(SNAKE)
+    network.answers += [(200, {"slip": {"no": "SLP-7", "ref": "REF-9"}})]
+    network.answers += [missing("slp"), (200, {})]
+
+    async with client_of(network) as client:
+        claimed = await client.claim(TASK, KEY)
+        assert isinstance(claimed, Confirmed)
+        await client.submit(TASK, RESULT, KEY, claimed.value.given)
+
+    assert network.bodies("submit")[-1]["slp"] == "SLP-7"
 
 
 async def test_no_time_is_promised_behind_the_deadline_of_the_task() -> None:

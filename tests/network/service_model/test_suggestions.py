@@ -4,7 +4,8 @@ import pytest
 
 from journeyman.domain.errors import ConfigurationError
 from journeyman.domain.tasks import JSON
-from journeyman.network.service_model.refusals import Fault, FieldFault, read_refusal
+from journeyman.network.service_model.refusals.faults import Fault, FieldFault
+from journeyman.network.service_model.refusals.refusal import read_refusal
 from journeyman.network.service_model.suggestions import (
     LONGEST_WORDS,
     LanguageModel,

@@ -10,7 +10,8 @@ from tests.network.service_model.strict_network import (
 from journeyman.domain.outcomes import Confirmed, Refused
 from journeyman.domain.tasks import JSON, IdempotencyKey, Result, Task, TaskId
 from journeyman.network.service_model.model import MOST_PHRASES, ServiceModel
-from journeyman.network.service_model.refusals import Fault, FieldFault, read_refusal
+from journeyman.network.service_model.refusals.faults import Fault, FieldFault
+from journeyman.network.service_model.refusals.refusal import read_refusal
 from journeyman.network.service_model.search import DOCUMENT, Learned, read_document
 
 SENT: JSON = {"task_id": "t-7", "agent_id": "a-9"}

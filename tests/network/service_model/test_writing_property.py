@@ -10,7 +10,7 @@ from tests.network.service_model.distribution import (
 from tests.network.service_model.drawn import STYLES, draw_network
 
 from journeyman.domain.tasks import JSON
-from journeyman.network.service_model import refusals
+from journeyman.network.service_model.refusals.refusal import read_refusal
 
 NETWORKS = 100
 """Each with three actions; `python -m tests.network.service_model.distribution` takes
@@ -69,7 +69,7 @@ def test_each_style_is_read_as_it_was_meant(style: str) -> None:
         sent: JSON = dict.fromkeys(names, "x")
         for fault in schema.faults(sent):
             _, body, text = STYLES[style]([fault])
-            (found,) = refusals.read_refusal(text or body, "", sent)
+            (found,) = read_refusal(text or body, "", sent)
 
             assert found.path[-1] == fault.path[-1]
             if fault.what in {"missing", "unknown"}:

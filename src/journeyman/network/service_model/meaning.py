@@ -162,11 +162,8 @@ def affinity(  # noqa: C901, PLR0911, PLR0912, PLR0915  # one line for each kind
             return _result_affinity(path, words)
         case "evidence":
             return 0.5 if EVIDENCE_WORDS & {*words} else TOO_DEAR - 1
-        case "now":
-            return 0.6 if words[-1] in _MOMENTS else TOO_DEAR - 1
-        case "ahead":
-            is_moment = words[-1] in _MOMENTS  # which may have to be later than now
-            return 0.5 if _is_ahead(words) else 2.3 if is_moment else TOO_DEAR - 1
+        case "now" | "ahead":
+            return _affinity_of_moment(words, source)
         case "length" | "word_count" | "line_count":
             return 0.6 if _asks_how_many(words, source) else TOO_DEAR - 1
         case "key":
@@ -192,12 +189,14 @@ _EXPECTED = word_set("expected estimated planned delivery finish completion")
 """The same beside a word for a time."""
 
 
-def _is_ahead(words: Sequence[str]) -> bool:
-    """Return whether a name asks for a time to come: `due_date`, `promised_by`."""
-    is_moment = words[-1] in _MOMENTS | {"by"}
-    return not _AHEAD.isdisjoint(words) or (
-        is_moment and not _EXPECTED.isdisjoint(words)
-    )
+def _affinity_of_moment(words: Sequence[str], source: str) -> float:
+    """Return the cost of `now`, or of a time `ahead`: `due_date`, `promised_by`."""
+    is_moment = words[-1] in _MOMENTS
+    is_expected = not _EXPECTED.isdisjoint(words) and (is_moment or words[-1] == "by")
+    if source == "ahead" and (is_expected or not _AHEAD.isdisjoint(words)):
+        return 0.5
+    # What is no name for it may have to be later than now all the same.
+    return TOO_DEAR - 1 if not is_moment else 0.6 if source == "now" else 2.3
 
 
 _OF_LETTERS = word_set("letters characters chars length letter character char")

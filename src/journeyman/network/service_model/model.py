@@ -39,12 +39,8 @@ from journeyman.network.service_model.openapi import (
     required_in,
 )
 from journeyman.network.service_model.reading import spelling
-from journeyman.network.service_model.refusals import (
-    AHEAD,
-    Fault,
-    FieldFault,
-    type_of_word,
-)
+from journeyman.network.service_model.refusals.faults import AHEAD, Fault, FieldFault
+from journeyman.network.service_model.refusals.words import type_of_word
 from journeyman.network.service_model.request import (
     ACTIONS,
     GIVEN,

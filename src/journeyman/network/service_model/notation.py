@@ -52,6 +52,20 @@ def _way_of_keys(told: re.Match[str]) -> str:
     return f'"{way}": '
 
 
+_SCALARS_OF_GRAPHQL = frozenset({"ID", "String", "Int", "Float", "Boolean"})
+
+
+def _variables_of(told: re.Match[str]) -> str:
+    """Return what the signature of an operation of GraphQL wants."""
+    said = [
+        f'"variables.{name}": '
+        + ("" if kind in _SCALARS_OF_GRAPHQL else "expected an object, which is ")
+        + "required"
+        for name, kind in re.findall(r"\$(\w+): ?(\w+)!", told[1])
+    ]
+    return "\n".join(said) or told[0]
+
+
 def _inside_of_ozzo(told: re.Match[str]) -> str:
     return "; ".join(f"{told[1]}.{one}" for one in told[2].split("; "))
 
@@ -62,6 +76,22 @@ _REASONS = "|".join(
 _REWRITTEN: tuple[tuple[LazyPattern, str | Callable[[re.Match[str]], str]], ...] = (
     # The status line's words (RFC 9110, 15.5) before what is said
     (any_case(rf"^(?:HTTP )?(?:\d{{3}} )?(?:{_REASONS})\b *[:,-]+ *"), ""),
+    # A gateway that shows the operation of GraphQL that it would call
+    (
+        LazyPattern(
+            r".*\b(?:mutation|query) \w+ ?\(((?:\$\w+: ?[\w!\[\]]+,? ?){1,9})\).*",
+            re.DOTALL,
+        ),
+        _variables_of,
+    ),
+    # Jackson
+    (
+        LazyPattern(
+            r" \(although at least one Creator exists\): no \S+-argument"
+            r" constructor/factory method to deserialize from \w+ value"
+        ),
+        "",
+    ),
     # Elasticsearch
     (any_case(r"^((?:required|missing)(?: \w+)?) \[([\w., ]+)\]$"), r"\1: \2"),
     # What only says that the request is refused

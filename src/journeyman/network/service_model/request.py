@@ -378,3 +378,8 @@ def converted(  # noqa: C901, PLR0911, PLR0912  # one line for each type
     if kind == "array" and not isinstance(value, list):
         return [value]
     return value
+
+
+def leaf_names(body: JSON) -> set[str]:
+    """Return every name in a body."""
+    return {name for path, _ in leaves_of(body) for name in path}

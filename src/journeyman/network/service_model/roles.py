@@ -28,6 +28,7 @@ from journeyman.network.service_model.reading import (
     SCOPE,
     Places,
     RecordReader,
+    as_exact_amount,
     as_identifier,
     as_label,
     as_moment,
@@ -496,7 +497,7 @@ def _is_something_else(column: _Column) -> bool:
         return True
     values = column.values.values()
     is_named_pay = column.has(REWARD_WORDS) and not column.ends_in(ID_WORDS)
-    if is_named_pay and all(isinstance(one, int | float) for one in values):
+    if is_named_pay and all(as_exact_amount(one) is not None for one in values):
         return True
     texts = (one for one in values if isinstance(one, str) and not one.isdigit())
     return any(isinstance(one, bool | float) for one in values) or any(

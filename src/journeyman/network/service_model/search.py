@@ -45,19 +45,18 @@ from journeyman.network.service_model.naming import (
     words_of,
 )
 from journeyman.network.service_model.reading import id_name, id_path
-from journeyman.network.service_model.refusals import (
-    Fault,
-    FieldFault,
-    is_typed,
-    leaf_names,
+from journeyman.network.service_model.refusals.faults import Fault, FieldFault
+from journeyman.network.service_model.refusals.refusal import (
     means_our_id,
-    mentioned,
-    names_a_field,
     read_refusal,
     said_by_status,
-    says_strict,
+)
+from journeyman.network.service_model.refusals.sentences import (
+    is_typed,
     seeks_a_function,
 )
+from journeyman.network.service_model.refusals.unclear import mentioned
+from journeyman.network.service_model.refusals.words import names_a_field, says_strict
 from journeyman.network.service_model.request import (
     GIVEN,
     LONGEST_VALUE,
@@ -67,6 +66,7 @@ from journeyman.network.service_model.request import (
     Placed,
     RequestShape,
     Values,
+    leaf_names,
     values_in,
 )
 from journeyman.network.service_model.suggestions import (

@@ -22,7 +22,8 @@ from pydantic import BaseModel, Field
 from journeyman.domain.errors import ConfigurationError
 from journeyman.domain.tasks import JSON
 from journeyman.network.service_model.naming import Path, walk
-from journeyman.network.service_model.refusals import Fault, FieldFault, is_name
+from journeyman.network.service_model.refusals.faults import Fault, FieldFault
+from journeyman.network.service_model.refusals.sentences import is_name
 
 if TYPE_CHECKING:
     from pydantic_ai import Agent, UsageLimits

@@ -323,6 +323,20 @@ def _other_kinds(source: str, wants: str) -> tuple[str, ...]:
     return ("date",) if is_moment else ()
 
 
+def _begins_as_named(value: JSON, path: Path) -> bool:
+    """Return whether an id begins with the name that it is sent under.
+
+    Such as "OPR30501" under `OPR_ID`, and "tkt-9" under `tkt`.
+    """
+    begins = _BEGINNING.match(value) if isinstance(value, str) else None
+    word = begins[1].lower() if begins else ""
+    is_usual = word in TASK_NOUNS | AGENT_NOUNS  # which tells nothing new
+    return words_of(path[-1])[:1] == (word,) and not is_usual
+
+
+_BEGINNING = re.compile(r"([A-Za-z]{2,8})[-_/]?\d[\w/-]*$")
+
+
 def _way_to_one(wanted: Wanted) -> Path:
     """Return what one item of a list is called: `quest`, of `quests`."""
     path = wanted.path
@@ -630,7 +644,8 @@ class Writer:
         is_key = wanted.wants in _OF_KEYS and not _is_measure(wanted)
         if is_key and self._is_of_claim(source):
             cost = min(cost, 3.5)  # whatever this network calls a claim
-        if self._is_same_way(wanted.path, source):
+        is_so_named = source != "key" and _begins_as_named(value, wanted.path)
+        if is_so_named or self._is_same_way(wanted.path, source):
             cost = min(cost, 0.1)
         is_said_so = self._is_said_so(wanted, source, value)
         is_said_so = is_said_so or (wanted.path, source) in self.known.fitting
@@ -793,8 +808,10 @@ class Writer:
             is_mime = {"content", "mime", "media"} & {*words_of(wanted.path[-1])}
             yield 3.0, Placed(wanted.path, constant="text/plain" if is_mime else "text")
         elif wanted.wants == "duration":
-            yield 0.2, Placed(wanted.path, constant="600s")
-            yield 0.5, Placed(wanted.path, constant="PT10M")
+            protobuf, iso = "600s", "PT10M"
+            is_iso = bool(wanted.form) and _has_form(iso, wanted.form)
+            yield 0.2, Placed(wanted.path, constant=iso if is_iso else protobuf)
+            yield 0.5, Placed(wanted.path, constant=protobuf if is_iso else iso)
         elif word in {"language", "lang", "locale"}:
             yield 3.0, Placed(wanted.path, constant="en")
         elif word == "initials" and wanted.wants in {"", "string"}:

@@ -1,0 +1,807 @@
+"""Where a structure has the place of a fault, and what is said of it."""
+
+import re
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain, islice
+
+from journeyman.domain.tasks import JSON
+from journeyman.network.endpoints import ENDPOINTS
+from journeyman.network.headers import OWN_HEADERS
+from journeyman.network.json_text import UnreadableJSONError, parse
+from journeyman.network.service_model.lazy_pattern import LazyPattern, any_case
+from journeyman.network.service_model.naming import FIRST, Path, value_at, words_of
+from journeyman.network.service_model.notation import (
+    MOST_LETTERS,
+    NAME,
+    from_python,
+    in_short,
+)
+from journeyman.network.service_model.reading import spelling
+from journeyman.network.service_model.refusals.faults import (
+    MAX_DEPTH,
+    MAX_FINDINGS,
+    MAX_NODES,
+    MAX_SAID,
+    MAX_TEXT,
+    Fault,
+    FieldFault,
+)
+from journeyman.network.service_model.refusals.keys import (
+    ASKED_TYPE_KEYS,
+    BODY_KEYS,
+    CODE_KEYS,
+    CONTAINERS,
+    FIELD_KEYS,
+    KEYS,
+    LANGUAGE_KEYS,
+    LISTS,
+    OF_FIELDS,
+    OF_RULE,
+    OF_THE_WHOLE,
+    OPTION_KEYS,
+    PART_KEYS,
+    PARTS,
+    POINTERS,
+    PROSE_KEYS,
+    RULES,
+    SAYING_KEYS,
+    SHOWN,
+    TREE_KEYS,
+)
+from journeyman.network.service_model.refusals.sentences import (
+    CHAIN,
+    OF_NAMES,
+    Prose,
+    compared_with_example,
+    is_name,
+    path_of,
+)
+from journeyman.network.service_model.refusals.words import (
+    BAD_TYPE,
+    INVALID,
+    ONLY_ONE,
+    OPTION,
+    STRICT,
+    VERDICTS,
+    fault_at,
+    fault_in,
+    options_in,
+    strings_in,
+    type_of_word,
+    wanted_type,
+)
+from journeyman.network.service_model.request import HEADER, QUERY, leaf_names
+
+_QUOTED_LIST = LazyPattern(r'"[^"]{1,80}"(?:, ?"[^"]{1,80}")+')
+"""Symfony has the values in one text, as `"text", "html"`."""
+
+_NO_SUBJECT = any_case(
+    r"(?:(?:this )?(?:field|value|property) )?"
+    r"(?:is|was|must|should|can ?not|can't|may not|has to|needs to) \w"
+)
+"""A sentence that begins so is about the key that it stands under."""
+_OF_ITS_FIELD = any_case(
+    r"^(?:this |a )?(?:required |unknown |missing )?field\b|required field"
+    r"|^required\W*$"
+)
+
+
+class Walk:
+    """Goes through a body, within limits."""
+
+    def __init__(self, sent: JSON, *, is_prose_read: bool) -> None:
+        self._is_prose_read = is_prose_read
+        self._sent = sent
+        self._nodes = MAX_NODES
+        self._letters = MOST_LETTERS
+        self._prose = Prose(sent, is_prose_read=is_prose_read)
+        self._names = leaf_names(sent)
+        self._ours = {*strings_in(sent)}
+
+    def findings(
+        self, value: JSON, above: Path = (), *, fields: bool = False, depth: int = 0
+    ) -> Iterator[FieldFault]:
+        """Return what is said below a value.
+
+        `fields` says that the names in an object are fields of ours.
+        """
+        self._nodes -= 1
+        if depth > MAX_DEPTH or self._nodes < 0 or self._letters <= 0:
+            return
+        if isinstance(value, str):
+            inner = unpacked(value)
+            if inner is not None:
+                yield from self.findings(inner, above, fields=fields, depth=depth + 1)
+            else:
+                yield from self._in_text(value, above)
+        elif isinstance(value, list):
+            for item in value:
+                yield from self.findings(item, above, fields=fields, depth=depth + 1)
+        elif isinstance(value, dict):
+            yield from self._in_any_object(value, above, fields=fields, depth=depth)
+
+    def _in_text(self, value: str, above: Path) -> Iterator[FieldFault]:
+        is_code = value.isupper() and " " not in value
+        if is_code or (" " in value and value in self._ours):
+            return  # neither is what we have written a word of theirs
+        text = in_short(value)
+        text = text[: min(MAX_TEXT, self._letters)]
+        self._letters -= len(text)
+        found = [*self._prose.findings(text, above)]
+        is_judged = above[-1:] == (FIRST,) and INVALID.search(text)
+        yield from found or ([fault_at(above, text)] if is_judged else [])
+
+    def _in_any_object(
+        self, value: dict[str, JSON], above: Path, *, fields: bool, depth: int
+    ) -> Iterator[FieldFault]:
+        for name in [one for one in value if spelling(one) in OF_FIELDS]:
+            if isinstance(inner := value[name], dict):
+                yield from self._by_field(inner, above, depth=depth)
+                value = {key: one for key, one in value.items() if key != name}
+        whole = value.get("_errors")
+        if isinstance(whole, list) and len(texts_of(whole)) == len(whole):
+            value = _as_tree(value)
+        if _is_tree(value):
+            yield from self._in_tree(value, above)
+        elif fields and _is_of_codes(value):
+            said = {(*above, *path_of(one)): str(value[one]) for one in value}
+            yield from (fault_at(path, code) for path, code in said.items())
+        else:
+            yield from self._in_object(value, above, fields=fields, depth=depth)
+
+    def _in_object(
+        self, value: dict[str, JSON], above: Path, *, fields: bool, depth: int
+    ) -> Iterator[FieldFault]:
+        value = _filled_in(value)
+        fields = fields or self._is_by_name(value)
+        # A text beside its language, as OData has it, is no field.
+        fields = fields and not _has_language(value)
+        said = " ".join(sayings(value))[:MAX_SAID]
+        self._letters -= len(said)
+        is_judged = fault_in(said) or BAD_TYPE.search(said)
+        is_told = is_judged or wanted_type(said) or _points(value)
+        tells = " " in said or not said.isascii() or is_told
+        tells = tells and not (fields and _is_of_lists_alone(value))
+        is_around = has_parts(value)
+        place = self._place_of(value) if tells and not is_around else None
+        if tells and above and fields and place is None:
+            place = ()  # it is said of the name above it
+        scope = value.get("scope")  # Rails names the object whose names it lists
+        within = path_of(scope) if isinstance(scope, str) and is_name(scope) else ()
+        listed = [*_listed(value, (*above, *(place or within)), said, self._sent)]
+        yield from listed
+        if place is not None and not listed:
+            told = self._at((*above, *place), said, value)
+            yield from map(_at_root, told) if _is_rooted(value) else told
+        if place is not None or any(one.fault is not Fault.ALLOWED for one in listed):
+            return
+        if not tells:
+            below = place_in(value, self._sent)
+            above = (*above, *below) if below and has_parts(value) else above
+        wants = _asked_type(value) if above else ""
+        if wants and said:
+            # MongoDB says below a name what is wrong with its value.
+            yield FieldFault(above, Fault.TYPE, wants)
+            return
+        rest = {
+            name: inner
+            for name, inner in value.items()
+            if not (listed and spelling(name) in LISTS)
+            and not self._repeats(inner, above)
+        }
+        yield from self._in_members(rest, above, fields=fields, depth=depth)
+
+    def _in_members(
+        self, members: Mapping[str, JSON], above: Path, *, fields: bool, depth: int
+    ) -> Iterator[FieldFault]:
+        # ASP.NET tells of its method's own parameter besides the body's `$.task_id`.
+        by_way = any(name == "$" or name.startswith("$.") for name in members)
+        for name, inner in members.items():
+            if name.startswith("$") or not by_way:
+                yield from self._in_member(
+                    name, inner, above, fields=fields, depth=depth
+                )
+
+    def _is_by_name(self, value: Mapping[str, JSON]) -> bool:
+        """Return whether all that an object has are lists of what is said of names.
+
+        One that was sent tells, so that a `status` beside it is a name, too.
+        """
+        is_of_lists = all(isinstance(one, list) and one for one in value.values())
+        if not is_of_lists or any(value_at(self._sent, (one,)) for one in value):
+            return is_of_lists
+        said = [text for one in value.values() for text in texts_of(one)]
+        is_of_fields = any(spelling(one) not in KEYS | BODY_KEYS for one in value)
+        return is_of_fields and bool(said) and all(map(self._is_of_its_field, said))
+
+    def _is_of_its_field(self, said: str) -> bool:
+        """Return whether a sentence judges what it stands under, and names nothing."""
+        is_judged = " " in said and bool(fault_in(said))
+        return is_judged and not any(self._prose.findings(said))
+
+    def _repeats(self, inner: JSON, above: Path) -> bool:
+        """Return whether it is what was sent there, or a list of names that were."""
+        listed = inner if isinstance(inner, list) else []
+        is_ours = bool(above and inner) and inner == value_at(self._sent, above)
+        return is_ours or (bool(listed) and self._names.issuperset(map(str, listed)))
+
+    def _place_of(self, value: Mapping[str, JSON]) -> Path | None:
+        """Find which field an object speaks about, in structure or in words."""
+        place = place_in(value, self._sent)
+        is_read = place is None and self._is_prose_read
+        return _named_in_words(value) if is_read else place
+
+    def _in_tree(self, tree: JSON, above: Path) -> Iterator[FieldFault]:
+        """Read one of zod's trees, in which every name is a field, even `type`."""
+        self._nodes -= 1
+        if self._nodes < 0 or len(above) > MAX_DEPTH or not isinstance(tree, dict):
+            return
+        for said in texts_of(tree.get("errors")):
+            prose = [*self._prose.findings(said, above)]
+            inside = [one for one in prose if not above or _is_in(above, one, said)]
+            yield from inside or ([fault_at(above, said)] if above else [])
+        members = tree.get("properties")
+        for name, inner in members.items() if isinstance(members, dict) else ():
+            yield from self._in_tree(inner, (*above, name))
+        items = tree.get("items")
+        for inner in items if isinstance(items, list) else ():
+            yield from self._in_tree(inner, (*above, FIRST))
+
+    def _at(
+        self, path: Path, said: str, value: Mapping[str, JSON]
+    ) -> Iterator[FieldFault]:
+        """Read an object that says something of a field, or of members inside of it."""
+        prose = (
+            one
+            for sentence in sayings(value)
+            if " " in sentence  # else a code, or a value that was received
+            for one in self._prose.findings(sentence, path)
+        )
+        is_object = isinstance(value_at(self._sent, path), dict)
+        inside = [one for one in prose if _is_in(path, one, said, is_object=is_object)]
+        if is_object and not inside and fault_in(said) is Fault.MISSING:
+            # An object that is there lacks what is named beside it.
+            names = filter(is_name, map(str, _unsaid(value)))
+            inside = [FieldFault((*path, one), Fault.MISSING) for one in names]
+        yield from inside
+        # An object with too much inside is not itself too much.
+        if inside or (is_object and STRICT.search(said)):
+            return
+        found = self._judged(fault_at(path, said), said)
+        wants = _asked_type(value) or found.wants
+        each = (fault_at(path, sentence).options for sentence in sayings(value))
+        options = tuple(_listed_options(value, path[-1])) or found.options
+        options = options or next(filter(None, each), ())
+        fault = found.fault
+        if fault in {Fault.TYPE, Fault.VALUE}:
+            fault = Fault.TYPE if wants and not options else Fault.VALUE
+        phrase = "" if options or fault is not Fault.VALUE else found.phrase
+        place, form = found.path, found.form
+        yield FieldFault(place, fault, wants, options, phrase=phrase, form=form)
+
+    def _judged(self, found: FieldFault, said: str) -> FieldFault:
+        """Return what is said of a field as said of its value, where that is quoted.
+
+        As in "No such offer: 'of_12'".
+        """
+        value = value_at(self._sent, found.path)
+        is_quoted = isinstance(value, str | int) and len(f"{value}") > 1
+        is_echo = "received" in said
+        if (
+            found.fault is Fault.UNKNOWN
+            and is_quoted
+            and not is_echo
+            and f"{value}" in said
+        ):
+            return replace(found, fault=Fault.VALUE)
+        return found
+
+    def _in_member(
+        self, name: str, inner: JSON, above: Path, *, fields: bool, depth: int
+    ) -> Iterator[FieldFault]:
+        spelled = spelling(name)
+        if spelled in SHOWN and isinstance(inner, dict):
+            yield from compared_with_example(inner, self._sent, ())
+            return
+        texts = inner if isinstance(inner, list) else [inner]
+        is_said = bool(texts) and all(isinstance(text, str) for text in texts)
+        said = " ".join(map(str, texts))[:MAX_SAID] if is_said else ""
+        self._letters -= len(said)
+        if is_said and above and name in OF_THE_WHOLE:
+            yield fault_at(above, said)
+            return
+        if above and name.isdigit():
+            yield from self._in_item(inner, (*above, FIRST), said, depth=depth)
+            return
+        if is_said and self._is_field(name, inner, said, fields=fields):
+            yield from self._said_of((*above, *path_of(name)), map(str, texts), said)
+            return
+        if fields and isinstance(inner, dict) and _is_of_rules(inner):
+            yield fault_at((*above, *path_of(name)), " ".join(map(str, inner.values())))
+            return
+        there = value_at(self._sent, (*above, name))
+        is_container = self._is_container(name, inner, there)
+        is_sent = isinstance(there, dict) or (there is not None and _is_of_lists(inner))
+        is_object = isinstance(inner, dict)
+        if fields and isinstance(inner, list):
+            is_nested = _is_nested(inner)
+            is_object = is_nested or (bool(inner) and all(map(self._is_saying, inner)))
+            # Cerberus has a list around the faults of an object, too.
+            is_listed = not isinstance(there, dict) and not _is_numbered(inner)
+            name = f"{name}.0" if is_nested and is_listed else name
+        if is_object and (fields or is_sent) and not is_container and is_name(name):
+            above, fields = (*above, *path_of(name)), True
+        else:
+            fields = is_object and (fields or is_container or _is_of_lists(inner))
+        yield from self.findings(inner, above, fields=fields, depth=depth + 1)
+
+    def _in_item(
+        self, told: JSON, path: Path, said: str, *, depth: int
+    ) -> Iterator[FieldFault]:
+        """Read what is said of an item of a list, or of its members."""
+        if said:
+            yield from self._said_of(path, texts_of(told), said)
+        else:
+            yield from self.findings(told, path, fields=True, depth=depth + 1)
+
+    def _is_container(self, name: str, inner: JSON, there: JSON) -> bool:
+        """Return whether findings are below a member, which is no field of ours."""
+        if isinstance(inner, list) and len(inner) == 1:
+            (inner,) = inner  # as Cerberus has around the faults of an object
+        if there is not None and isinstance(inner, dict) and {*inner} <= OF_THE_WHOLE:
+            return False
+        if not (isinstance(there, dict) and isinstance(inner, dict)):
+            spelled = spelling(name)
+            return spelled in CONTAINERS | PROSE_KEYS or "error" in spelled
+        # Where it repeats our body, a word such as "data" is a field of it.
+        told = inner.keys() - OF_THE_WHOLE
+        is_again = any(one.startswith(f"{name}.") for one in told)
+        return is_again or any(
+            spelling(one) in KEYS
+            and (isinstance(inner[one], str) or spelling(one) in CONTAINERS)
+            for one in told
+        )
+
+    def _by_field(
+        self, told: Mapping[str, JSON], above: Path, *, depth: int
+    ) -> Iterator[FieldFault]:
+        """Read an object that has nothing but names of ours, even a `message`."""
+        for name, inner in told.items():
+            said = texts_of(inner)
+            if said and is_name(name):
+                self._letters -= sum(map(len, said))
+                whole = " ".join(said)[:MAX_SAID]
+                yield from self._said_of((*above, *path_of(name)), said, whole)
+            else:
+                inside = {name: inner}
+                yield from self.findings(inside, above, fields=True, depth=depth + 1)
+
+    def _said_of(
+        self, path: Path, texts: Iterable[str], said: str
+    ) -> Iterator[FieldFault]:
+        """Read what is said of a field, or of members inside of the object it is."""
+        is_object = isinstance(value_at(self._sent, path), dict)
+        again = (*path, path[-1])  # some tell of `pod.text` under `pod`, some of `text`
+        inside = [
+            replace(one, path=path + one.path[len(again) :])
+            if one.path[: len(again)] == again and len(one.path) > len(again)
+            else one
+            for text in (map(in_short, texts) if is_object else ())
+            for one in self._prose.findings(text, path)
+            if one.fault in OF_NAMES and len(one.path) > len(path)
+        ]
+        yield from inside or [self._judged(fault_at(path, said), said)]
+
+    def _is_saying(self, item: JSON) -> bool:
+        """Return whether an object says something, of a field named elsewhere."""
+        if not isinstance(item, dict) or _is_of_lists_alone(item):
+            return False
+        return any(sayings(item)) and place_in(item, self._sent) is None
+
+    def _is_field(self, name: str, inner: JSON, said: str, *, fields: bool) -> bool:
+        """Return whether a member says something of the field of ours that it names."""
+        spelled = spelling(name)
+        is_odd = "error" in spelled or spelled == "fullmessages"
+        is_odd = is_odd or not is_name(".".join(path_of(name)))
+        is_listed = isinstance(inner, list) and all(
+            map(_NO_SUBJECT.match, texts_of(inner))
+        )
+        is_open = fields or is_listed or spelled not in KEYS | BODY_KEYS
+        if is_odd or not is_open:
+            return False
+        if isinstance(inner, str):
+            # A sentence: codes and names, such as "ZodError", say nothing of a field.
+            is_coded = name in self._names and fault_in(said) and not said.isupper()
+            is_sentence = " " in said.strip() or bool(is_coded)
+            is_told = fault_in(said) or options_in(said) or ONLY_ONE.search(said)
+            is_alone = is_told and not any(self._prose.findings(said))
+            is_judged = bool(spelled in CODE_KEYS and is_alone)
+            is_judged = is_judged or bool(_NO_SUBJECT.match(said))
+            # What is said of a field stands under its name, even if that is `message`.
+            is_judged = is_judged or bool(is_alone and _OF_ITS_FIELD.search(said))
+            is_word = spelled in PROSE_KEYS and not is_judged
+            return fields and is_sentence and not is_word
+        if fields:
+            is_word = spelled in PROSE_KEYS | CONTAINERS and name not in self._names
+            return not is_word or fault_in(said) is not None
+        told = [one.path[-1] for one in self._prose.findings(said)]
+        told += [word for word in re.findall(NAME, said) if word in self._names]
+        named = {*map(spelling, told)}
+        if value_at(self._sent, (name,)) is not None:
+            named &= {*map(spelling, self._names)}  # no other word is a name then
+        is_of_others = bool(named - {spelled})  # the sentences say of which
+        # Words that are no sentences say nothing.
+        is_said = spelled not in CONTAINERS and any(
+            " " in one for one in texts_of(inner)
+        )
+        return not is_of_others and (is_said or fault_in(said) is not None)
+
+
+def _has_language(value: Mapping[str, JSON]) -> bool:
+    """Return whether an object says in which language its text is (RFC 5646)."""
+    told = (str(value.get(name, "")) for name in LANGUAGE_KEYS)
+    return any(map(_LANGUAGE.fullmatch, told))
+
+
+_LANGUAGE = LazyPattern(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8}){0,3}")
+_BLANK = LazyPattern(r"%(\w+)|\{\{? ?(\w+) ?\}?\}")
+"""Where a sentence that is translated has room for a name, as Magento's have."""
+
+
+def _filled_in(value: dict[str, JSON]) -> dict[str, JSON]:
+    """Return an object whose sentences have the names that stand beside them."""
+    inside = [one for one in value.values() if isinstance(one, dict)]
+    named = {name: one for layer in inside for name, one in layer.items()}
+
+    def fill(blank: re.Match[str]) -> str:
+        name = named.get(blank[1] or blank[2])
+        return name if isinstance(name, str) else blank[0]
+
+    return {
+        key: _BLANK.sub(fill, one[:MAX_TEXT]) if named and isinstance(one, str) else one
+        for key, one in value.items()
+    }
+
+
+def texts_of(value: JSON) -> list[str]:
+    """Return the texts of a list of them."""
+    listed = value if isinstance(value, list) else [value]
+    return [one for one in listed if isinstance(one, str)]
+
+
+def _as_tree(formatted: Mapping[str, JSON], depth: int = 0) -> dict[str, JSON]:
+    """Return what zod 3's `format` made as the tree that zod 4 makes."""
+    inside: dict[str, JSON] = {
+        FIRST if name.isdigit() else name: _as_tree(inner, depth + 1)
+        for name, inner in formatted.items()
+        if isinstance(inner, dict) and depth < MAX_DEPTH
+    }
+    return {"errors": formatted.get("_errors"), "properties": inside}
+
+
+def _is_tree(value: Mapping[str, JSON]) -> bool:
+    """Return whether it is what zod's treeifyError makes of an object's issues."""
+    return isinstance(value.get("properties"), dict) and value.keys() <= TREE_KEYS
+
+
+def _is_of_lists(value: JSON) -> bool:
+    """Return whether an object has nothing but lists, as of what is said of fields."""
+    if not isinstance(value, dict) or not KEYS.isdisjoint(map(spelling, value)):
+        return False
+    return all(isinstance(one, list) and one for one in value.values())
+
+
+def _is_nested(told: list[JSON]) -> bool:
+    """Return whether a list has what is said of the items of a list."""
+    return bool(told) and all(
+        isinstance(one, list) or _is_of_lists(one) for one in told
+    )
+
+
+def _is_numbered(told: list[JSON]) -> bool:
+    """Return whether a list has objects whose members are named by their places."""
+    return all(isinstance(one, dict) and all(map(str.isdigit, one)) for one in told)
+
+
+def _is_of_lists_alone(value: Mapping[str, JSON]) -> bool:
+    """Return whether all members are lists or objects: fields, whatever their names.
+
+    Lists of sentences, that is: Play has `{"msg": ["error.path.missing"]}`.
+    """
+    is_of_lists = all(isinstance(one, list | dict) for one in value.values())
+    said = (text for one in value.values() for text in texts_of(one))
+    return bool(value) and is_of_lists and all(" " in text for text in said)
+
+
+def _is_of_rules(value: Mapping[str, JSON]) -> bool:
+    """Return whether an object says by rule what is wrong with a field.
+
+    As CakePHP does: `{"_required": "This field is required"}`.
+    """
+    is_said = all(isinstance(one, str) and " " in one for one in value.values())
+    is_named = any(one[:1] == "_" or spelling(one) in RULES for one in value)
+    return is_said and is_named
+
+
+def _is_of_codes(value: Mapping[str, JSON]) -> bool:
+    """Return whether an object has a word under each name for what is wrong there.
+
+    As in `{"task": "missing-required-key", "note": "disallowed-key"}`.
+    """
+    known = KEYS | BODY_KEYS | {*FIELD_KEYS, *SAYING_KEYS}
+    return bool(value) and all(
+        isinstance(said, str)
+        and " " not in said
+        and is_name(name)
+        and spelling(name) not in known
+        and fault_in(said) is not None
+        for name, said in value.items()
+    )
+
+
+def _is_in(
+    path: Path, found: FieldFault, said: str, *, is_object: bool = False
+) -> bool:
+    """Return whether a sentence about an object names a member of it.
+
+    Perhaps one of the same name, if an object was sent there.
+    """
+    name = found.path[-1]
+    is_quoted = re.search(rf"[`'\"\u201c]{re.escape(name)}[`'\"\u201d]", said)
+    is_new = is_object or spelling(name) != spelling(path[-1])
+    is_other = len(found.path) > len(path) and is_new
+    return (
+        found.fault in {Fault.MISSING, Fault.UNKNOWN} and is_other and bool(is_quoted)
+    )
+
+
+_LIST_AT_END = LazyPattern(r"^[^\[{]{0,120}: (\[\s*\{.*\}\s*\])\W*$", re.DOTALL)
+
+
+def unpacked(text: str) -> JSON:
+    """Return the JSON that a text holds: some services encode their faults twice."""
+    listed = _LIST_AT_END.search(text)
+    if text.lstrip()[:1] not in {"[", "{"} and not listed:
+        return None
+    packed = (listed[1] if listed else text)[:MOST_LETTERS]
+    try:
+        return parse(packed)
+    except UnreadableJSONError:
+        return from_python(packed)
+
+
+def _layers(value: Mapping[str, JSON], name: str) -> Iterator[Mapping[str, JSON]]:
+    """Return an object that may be inside, and what is around it."""
+    inner = value.get(name)
+    if isinstance(inner, dict):
+        yield inner
+    yield value
+
+
+def _listed(
+    value: Mapping[str, JSON], above: Path, said: str, sent: JSON
+) -> Iterator[FieldFault]:
+    """Read lists of names: `{"missing": ["task_id"]}`, and ajv's `params`."""
+    is_object = isinstance(value_at(sent, above), dict)
+    worded = {"fields", "keys"} if said else set[str]()
+    told = [inner for key, inner in value.items() if key in worded]
+    named = [
+        ".".join(place_in(name, None) or ()) if isinstance(name, dict) else str(name)
+        for one in told
+        if isinstance(one, list)
+        for name in one
+    ]
+    for name in filter(is_name, named):
+        yield fault_at((*above, *path_of(name)), said)
+    for layer in _layers(value, "params"):
+        for key, inner in layer.items():
+            is_worded = layer is value and key in worded
+            fault = None if is_worded else LISTS.get(spelling(key))
+            if spelling(key) == "keys" and not said:
+                fault = Fault.ALLOWED  # hapi: what is wrong with them is told elsewhere
+            if fault and spelling(key) in OF_RULE and not said:
+                fault = Fault.ALLOWED
+            names = inner if isinstance(inner, list) else [inner]
+            if fault is not None and all(isinstance(name, str) for name in names):
+                for name in filter(is_name, map(str, names)):
+                    path = path_of(name)
+                    is_again = not is_object and fault is Fault.MISSING
+                    is_again = is_again and above[-len(path) :] == path
+                    yield FieldFault(above if is_again else (*above, *path), fault)
+
+
+def _listed_options(value: Mapping[str, JSON], name: str) -> Iterator[str]:
+    """Return the values that stand beside what is said of a name, whatever their key.
+
+    Spring lists its own codes for a fault there, which have the name in them.
+    """
+    inside = [one for one in value.values() if isinstance(one, dict)]
+    for key, inner in (pair for layer in (*inside, value) for pair in layer.items()):
+        listed: Sequence[JSON] = inner if isinstance(inner, list) else [inner]
+        if isinstance(inner, str) and _QUOTED_LIST.fullmatch(inner):
+            listed = OPTION.findall(inner)
+        is_listed = spelling(key) in OPTION_KEYS or len(listed) > 1
+        if is_listed and spelling(key) not in FIELD_KEYS and spelling(key) not in LISTS:
+            texts = [one for one in listed if isinstance(one, str) and one]
+            if len(texts) == len(listed) and not any(name in one for one in texts):
+                yield from texts
+
+
+def _by_spelling(value: Mapping[str, JSON]) -> dict[str, JSON]:
+    # `_tag` names a type of Effect, and says nothing.
+    return {spelling(key): inner for key, inner in value.items() if key != "_tag"}
+
+
+def sayings(value: Mapping[str, JSON]) -> Iterator[str]:
+    """Return the words in which an object says what is wrong, the surest first."""
+    told = _by_spelling(value)
+    for key in SAYING_KEYS:
+        said = told.get(key)
+        if isinstance(said, list):
+            said = " ".join(one for one in said if isinstance(one, str))
+        if isinstance(said, str):
+            yield said
+        elif isinstance(said, dict):
+            yield " ".join([*said, *(v for v in said.values() if isinstance(v, str))])
+
+
+def _unsaid(value: Mapping[str, JSON]) -> Iterator[JSON]:
+    """Return what stands in an object that is neither words nor a place."""
+    for key, inner in value.items():
+        if spelling(key) not in {*SAYING_KEYS, *FIELD_KEYS} and not isinstance(
+            inner, dict
+        ):
+            yield inner
+
+
+def has_parts(value: Mapping[str, JSON]) -> bool:
+    """Return whether an object has lists of what is wrong, which say where."""
+    lists = [one for one in value.values() if isinstance(one, list)]
+    inside = islice(chain.from_iterable(lists), MAX_FINDINGS)
+    return any(_says(o) or _says_inside(o) for o in inside if isinstance(o, dict))
+
+
+def _says_inside(value: Mapping[str, JSON]) -> bool:
+    """Return whether an item has parts of its own, as class-validator's `children`."""
+    lists = (one for one in value.values() if isinstance(one, list))
+    inside = islice(chain.from_iterable(lists), MAX_FINDINGS)
+    return any(isinstance(one, dict) and _says(one) for one in inside)
+
+
+def _says(value: Mapping[str, JSON]) -> bool:
+    return any(" " in said for said in sayings(value))
+
+
+def _asked_type(value: Mapping[str, JSON]) -> str:
+    """Return the type that an object says it wanted, itself or one below."""
+    inside = [one for one in value.values() if isinstance(one, dict)]
+    layers = [_by_spelling(layer) for layer in (value, *inside)]
+    named = [layer.get(key) for layer in layers for key in ASKED_TYPE_KEYS]
+    named += [layer.get("type") for layer in _layers(value, "params")][:-1]  # ajv
+    told = (one for one in named if isinstance(one, str) and '"' not in one)
+    return next(filter(None, map(type_of_word, told)), "")
+
+
+def _points(value: Mapping[str, JSON]) -> bool:
+    """Return whether an object points to a place, and so is about nothing else."""
+    return any(
+        _by_spelling(layer).get(key)
+        for layer in _layers(value, "source")
+        for key in POINTERS
+    )
+
+
+def place_in(value: Mapping[str, JSON], sent: JSON) -> Path | None:
+    """Find which field an object speaks about; None when it names none."""
+    # GraphQL says with `path` where in its answer, Spring which address it was, and
+    # Micronaut which argument, where Jackson tells the whole way.
+    no_path = not {"extensions", "locations", "timestamp"}.isdisjoint(value)
+    no_path = no_path or any(map(CHAIN.fullmatch, texts_of([*value.values()])))
+    names = sent if isinstance(sent, dict) else {}
+    for layer in map(_by_spelling, _layers(value, "source")):
+        for key in FIELD_KEYS:
+            named = layer.get(key)
+            if not _may_be_place(key, named, names, is_answer=no_path):
+                continue
+            is_part = key in {"loc", "location"} and named in (["body"], "body")
+            is_body = value.get("source") == "body" and "data" not in names
+            is_litestars = named == "data" and is_body
+            is_whole = named == "/request" and "request" not in names  # Micronaut's
+            if named == "/body" or is_part or is_litestars or is_whole:
+                return None  # the body as a whole
+            named = _joined(key, named)
+            if not isinstance(named, str) or is_verdict(named):
+                continue
+            if key == "property" and named.isdigit():
+                return (FIRST,)  # class-validator, of an item of a list
+            path = path_of(named, names)
+            part = next(filter(_OUTSIDE.get, map(str, map(value.get, PART_KEYS))), "")
+            path = (part, *path) if part and len(path) == 1 else path
+            if is_name(".".join(path)) and not (key == "location" and named in PARTS):
+                return path
+    return None
+
+
+_ADDRESSES = frozenset(one.path for one in ENDPOINTS)
+"""Which stand under `path`, too, where an answer tells what was asked."""
+
+
+def _joined(key: str, named: JSON) -> JSON:
+    """Return a way that is a list of names as a text."""
+    elements = named.get("elements") if isinstance(named, dict) else None
+    if isinstance(elements, list):  # protovalidate's
+        named = [one.get("fieldName") for one in elements if isinstance(one, dict)]
+    if not isinstance(named, list):
+        return named
+    begins = key == "loc" and named[:1] == ["body"]
+    return ".".join(map(_part, named[begins:MAX_DEPTH]))
+
+
+def is_verdict(named: str) -> bool:
+    """Return whether a name is one of an error, such as `missing_field` of goa."""
+    words = words_of(named)
+    is_bare = len(words) > 1 and not {".", "/"} & {*named}
+    is_of_verdicts = is_bare and VERDICTS.issuperset(words)
+    return is_of_verdicts or named.endswith(("Error", "Exception"))
+
+
+def _may_be_place(
+    key: str, named: JSON, names: Container[str], *, is_answer: bool
+) -> bool:
+    """Return whether what stands under a key may be a way in our body.
+
+    `is_answer`: a `path` is one in an answer, or an address, unless it begins with a
+    name that was sent. And `where` something went wrong may be a part of the service.
+    """
+    if isinstance(named, str) and named in _ADDRESSES:
+        return False
+    if key == "path" and is_answer:
+        return isinstance(named, list) and bool(named) and named[0] in names
+    is_way = isinstance(named, str) and (named in names or "." in named)
+    return key != "where" or is_way
+
+
+def _named_in_words(value: Mapping[str, JSON]) -> Path | None:
+    """Return a name of several words, under any key, that is told in plain ones, too.
+
+    As in "Give the loan number first." beside `"at": "loan_number"`.
+    """
+    told = [word for said in sayings(value) for word in words_of(said)]
+    for key, named in value.items():
+        words = words_of(named) if isinstance(named, str) and is_name(named) else ()
+        is_told = f" {' '.join(words)} " in f" {' '.join(told)} "
+        if len(words) > 1 and is_told and spelling(key) not in PROSE_KEYS:
+            return (str(named),)
+    return None
+
+
+def _is_rooted(value: Mapping[str, JSON]) -> bool:
+    """Return whether a structure has the whole way to a field, as FastAPI has."""
+    named = value.get("loc")
+    return isinstance(named, list) and named[:1] == ["body"]
+
+
+def _at_root(found: FieldFault) -> FieldFault:
+    return replace(found, is_root=True)
+
+
+_OUTSIDE = {"header": HEADER, "headers": HEADER, "query": QUERY, "querystring": QUERY}
+
+
+def sent_outside(found: FieldFault, sent: JSON) -> FieldFault | None:
+    """Return what is said of a part of the request that is not its body as said there.
+
+    None: of a header that is the client's own.
+    """
+    part, *name = found.path
+    prefix = _OUTSIDE.get(part.lower())
+    if prefix is None or len(name) != 1 or (isinstance(sent, dict) and part in sent):
+        return found
+    if prefix == HEADER and name[0].lower() in OWN_HEADERS:
+        return None
+    return replace(found, path=(prefix + name[0],))
+
+
+def _part(part: JSON) -> str:
+    return str(part.get("key") if isinstance(part, dict) else part)

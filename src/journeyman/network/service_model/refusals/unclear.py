@@ -1,0 +1,860 @@
+"""What is said without a clear name, or in words that nobody understands.
+
+A value, a key or a name beside it may tell what is meant (decision 0113).
+"""
+
+import re
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from http import HTTPStatus
+from itertools import chain, islice, product, takewhile
+
+from journeyman.domain.tasks import JSON
+from journeyman.network.service_model.lazy_pattern import LazyPattern, any_case
+from journeyman.network.service_model.meaning import (
+    AGENT_NOUNS,
+    EVIDENCE_WORDS,
+    NOUNS,
+    RESULT_WORDS,
+    TASK_NOUNS,
+)
+from journeyman.network.service_model.naming import (
+    ID_WORDS,
+    Path,
+    type_of,
+    value_at,
+    walk,
+    word_set,
+    words_of,
+)
+from journeyman.network.service_model.notation import MOST_LETTERS, NAME
+from journeyman.network.service_model.reading import spelling
+from journeyman.network.service_model.refusals.faults import (
+    MAX_NODES,
+    MAX_TEXT,
+    Fault,
+    FieldFault,
+)
+from journeyman.network.service_model.refusals.keys import (
+    BODY_KEYS,
+    CONTAINERS,
+    FIELD_KEYS,
+    KEYS,
+    NEVER_SHOWN,
+    OF_THE_WHOLE,
+    OPTION_KEYS,
+    PARTS,
+    PROSE_KEYS,
+    SAYING_KEYS,
+)
+from journeyman.network.service_model.refusals.sentences import (
+    JSON_TYPES,
+    NUMBERS,
+    OTHERS,
+    compared_with_example,
+    is_class_name,
+    is_name,
+    likeness_to_a_result,
+    path_of,
+)
+from journeyman.network.service_model.refusals.structures import (
+    has_parts,
+    is_verdict,
+    place_in,
+    sayings,
+    texts_of,
+    unpacked,
+)
+from journeyman.network.service_model.refusals.words import (
+    BARE_ITEM,
+    ERROR_CODE,
+    HUMPED,
+    NO_NAMES,
+    ONLY_ONE,
+    OPTION,
+    SHORTEST_ECHO,
+    TYPES,
+    VERDICTS,
+    WEAK_NAMES,
+    fault_at,
+    items_in,
+    phrase_of,
+    says_strict,
+    strings_in,
+    type_of_word,
+    wanted_type,
+    without_echo,
+)
+from journeyman.network.service_model.request import leaf_names, leaves_of
+
+
+def prose_of(body: JSON, sent: JSON) -> Iterator[str]:
+    """Return the texts of a refusal without our body, as many as may be searched."""
+    letters = MOST_LETTERS
+    for text in strings_in(body):
+        if letters <= 0:
+            return
+        letters -= min(len(text), MAX_TEXT)
+        yield without_echo(text[: 2 * MAX_TEXT], sent)[:MAX_TEXT]
+
+
+def named_by_value(told: Iterable[str], sent: JSON) -> list[FieldFault]:
+    """Read what is wanted where a value of ours is quoted in place of its name."""
+    named = []
+    for text in told:
+        quoted = {*OPTION.findall(text[:MAX_TEXT]), *_UNCLOSED.findall(text)}
+        begun = tuple(one for one in quoted if len(one) >= SHORTEST_ECHO)
+        leaves = [(path, str(value)) for path, value in leaves_of(sent)]
+        # Words of ours repeat the result: as that, they are hardly wrong.
+        places = [path for path, value in leaves if value in quoted]
+        types = "".join(f"{spelling(one)} " for one in _TYPE_NAMED.findall(text))
+        places.sort(
+            key=lambda path: (
+                f"{spelling(path[-1])} " in types,
+                likeness_to_a_result(path),
+            )
+        )
+        places = places[-1:]
+        found = [_of_value(fault_at(path, text)) for path in places]
+        if (last := _LAST.search(text)) and not any(one.options for one in found):
+            found = [replace(one, options=items_in(last[1])) for one in found]
+        if len(found) == 1 and (found[0].wants or found[0].options):
+            named += found
+        elif not found and begun:
+            # A parser quotes no more than the beginning of what it cannot read.
+            paths = [path for path, value in leaves if value.startswith(begun)]
+            named += [FieldFault(path, Fault.VALUE) for path in paths[:1]]
+    return named
+
+
+def named_beside_its_value(told: Iterable[str], sent: JSON) -> list[FieldFault]:
+    """Read what is wrong where a value is shown beside the words of its name.
+
+    As in "No booking with number 48113" and 'Language "en" does not match "de"'; and,
+    where something is not there or should be another value, without ours: "Assignment
+    not found", "It must be in the target_language ('en')".
+    """
+    leaves = [
+        (path, f"{value}", noun)
+        for path, value in leaves_of(sent)
+        if path and (noun := _noun_in(path))
+    ]
+    for text in (one[:MAX_TEXT] for one in told if " " in one):
+        words, shown = {*words_of(text)}, {*_SHOWN_VALUE.findall(text)}
+        ours = {value for _, value, _ in leaves}
+        quoted = (one[1] or one[2] for one in _QUOTED_VALUE.finditer(text))
+        options = tuple(one for one in quoted if one not in ours)
+        options = options if _NOT_AS.search(text) else ()
+        is_told = bool(options) or bool(_NOT_THERE.match(text))
+        named = [
+            (value in shown, len(noun), path[-1] in ID_WORDS, path)
+            for path, value, noun in leaves
+            if noun <= words
+            and f'"{path[-1]}"' not in text  # else it repeats our body
+            and (is_told or (value[1:] and (value in shown or f'"{value}"' in text)))
+        ]
+        most = max((rank for *rank, _ in named), default=[])
+        paths = [path for *rank, path in named if rank == most]
+        if len(paths) == 1:
+            return [FieldFault(paths[0], Fault.VALUE, "", options, is_exact=False)]
+    return []
+
+
+def _noun_in(path: Path) -> set[str]:
+    """Return the words for what an identifier is of: (`job`, `id`), `job_id`: job."""
+    noun = {*words_of(path[-1])} - ID_WORDS
+    return noun or {*words_of(path[-2] if path[1:] else "")} - ID_WORDS
+
+
+_NOT_THERE = any_case(
+    r"(?:the |no such |unknown )?\w+(?: \w+)?"
+    r" (?:(?:was |is |could )?not (?:be )?found|does(?: not|n't) exist)\W*$"
+)
+_SHOWN_VALUE = LazyPattern(r"(?<![\w-])[\w:-]{1,80}(?![\w-])")
+_QUOTED_VALUE = LazyPattern(r"\"([^\"]{1,80})\"|(?<!\w)'([^']{1,80})'(?!\w)")
+_NOT_AS = any_case(r"\b(?:not match|mismatch|expected|(?:must|should) be|instead of)\b")
+
+
+def named_by_type(told: Iterable[str], sent: JSON) -> list[FieldFault]:
+    """Read what has to be an object of a type that is named, as Jackson has it.
+
+    It is the field of that name, or the only text of several words.
+    """
+    leaves = [(path, value) for path, value in leaves_of(sent) if path]
+    texts = [path for path, value in leaves if " " in str(value)]
+    for text in told:
+        if named := _INSTANCE_OF.search(text):
+            stem = spelling(named["stem"])
+            places = [path for path, _ in leaves if spelling(path[-1]) == stem]
+        elif _ANY_TEXT.search(text):
+            values = (path for path, value in leaves if isinstance(value, str))
+            ends = ((one, words_of(one[-1])[-1:]) for one in values)
+            places = [one for one, end in ends if ID_WORDS.isdisjoint(end)]
+        else:
+            continue
+        places = places if len(places) == 1 else texts
+        if len(places) == 1:
+            return [FieldFault(places[0], Fault.TYPE, "object")]
+    return []
+
+
+_ANY_TEXT = LazyPattern(
+    r"^\[?instance type \(string\) .* primitive type \(allowed: \[\"object\"\]\)\]?$"
+    r"|\bproto:.* syntax error \([^)]*\): unexpected token [#\"]"
+)
+"""AWS API Gateway and Protocol Buffers, which do not tell where."""
+_INSTANCE_OF = LazyPattern(
+    r"Cannot construct instance of `(?:[\w$]+\.)*(?P<stem>\w+?)(?:Dto|DTO|Model)?`"
+)
+_TYPE_NAMED = LazyPattern(r"\btype [`'\"]?(?:\w+\.)*(\w+)")
+"""Of a type of the service's own, which often is called as the field is at its end."""
+
+
+def _of_value(found: FieldFault) -> FieldFault:
+    """Return what is said of a value: what is unknown is that, and not its name."""
+    is_value = found.fault is Fault.UNKNOWN
+    return replace(found, fault=Fault.VALUE) if is_value else found
+
+
+_UNCLOSED = LazyPattern(r"['\"]([^'\"]{1,80})$")
+_LAST = LazyPattern(rf":\s*({BARE_ITEM}(?:,\s*{BARE_ITEM})*)\W*$")
+"""What a sentence about a value lists at its end, be it a single one."""
+_LISTED_FOR = LazyPattern(rf"^(?P<what>[^:]{{1,60}}){_LAST.pattern}")
+
+
+def with_options(found: FieldFault, told: Iterable[str]) -> FieldFault:
+    """Return what is missed with the values that a sentence of its own lists for it.
+
+    As in "Operations on this path: ClaimBounty." of an `operationName`.
+    """
+    if found.fault is not Fault.MISSING or found.options or found.wants:
+        return found
+    several = {f"{word}s" for word in words_of(found.path[-1])}
+    for clause in (one for text in told for one in _SENTENCES.split(text)):
+        listed = _LISTED_FOR.match(clause)
+        if listed and several & {*re.findall(r"[a-z]+", listed["what"].lower())}:
+            return replace(found, options=items_in(listed[2]))
+    return found
+
+
+def named_beside(body: JSON, sent: JSON) -> list[FieldFault]:
+    """Take the name that stands beside each sentence of a list, in any language."""
+    lists = (one for _, one in islice(walk(body), MAX_NODES) if isinstance(one, list))
+    named = []
+    for item in (one for listed in lists for one in listed if isinstance(one, dict)):
+        texts = {key: one for key, one in item.items() if isinstance(one, str)}
+        names = [
+            path_of(one, sent if isinstance(sent, dict) else ())
+            for key, one in texts.items()
+            if is_name(one)
+            and not (one.isupper() or is_verdict(one))
+            and spelling(key) not in PROSE_KEYS
+            and one not in PARTS
+        ]
+        said = " ".join(one for one in texts.values() if " " in one)
+        if len(names) == 1 and names[0] and said:
+            found = fault_at(names[0], said)
+            if value_at(sent, names[0]) is None:
+                found = FieldFault(names[0], Fault.MISSING, means=found.means)
+            named.append(found)
+    return named
+
+
+_PLAIN_NAME = (
+    r"(?:(?:the|an?|your|its|any|our|this|also|valid) )*"
+    r"(?P<name>[^\W\d]\w{1,40})(?![\w-])"
+)
+_NOT_DONE = (
+    r"(?:(?:filled|stated|there|told|named|entered|supplied|added|shown|included"
+    r"|present)\b|(?:given|sent|set|known)\b(?! (?:to|up)\b)"
+    r"|in (?:the|your) (?:body|form|request|message|note|order|slip|payload)\b|in\W*$)"
+)
+_DO_TELL = (
+    r"(?:fill in|tell us|let us know|state|name|enter|add|write(?: down)?|say|give"
+    r"|send|show|sign with|include|carry|contain|have|provide|supply|specify)"
+)
+_MISSED = tuple(
+    any_case(frame)
+    for frame in (
+        # Which badge?
+        (
+            r"^(?:and )?(?:which|what is|what's|whose|who is|where (?:is|are)|what)"
+            rf" {_PLAIN_NAME}\?"
+        ),
+        # You did not tell us the badge.
+        (
+            r"(?:\b(?:lacks|lacking|needs?|wants?|(?:need|want|have) to know|forgot"
+            r"|forgotten|without|expect(?:s|ed)?"
+            r"|(?:has|have|had|carries|contains|sent|gave|got|is|was|says|names|shows"
+            r"|came with|comes with|saw|see|found) no"
+            r"|(?:do|does|did|could|can|have|has)(?: not|n't)"
+            rf" (?:{_DO_TELL}|told us|included|sent|given|get|got|received?|seen?|said"
+            r"|named|stated|filled in|written)"
+            rf"|(?:please|must|have to|has to|should) (?:also )?{_DO_TELL}"
+            r"|left out|still missing|to be filled in"
+            r"|incomplete(?: form| request| body)?|wanted|null|empty(?: value for)?)"
+            rf"|^(?:no|fill in|{_DO_TELL})):? {_PLAIN_NAME}"
+            r"(?=\W*$|[.,;:!?]| (?:in|on|to|for|with|we|from|is|was|at|so|by|only|and"
+            r"|or|before|nothing|can ?not|cannot|are|too)\b)"
+        ),
+        # The badge has not been filled in
+        (
+            rf"^(?:(?:the )?field )?{_PLAIN_NAME}(?: field)?:? (?:"
+            r"(?:(?:is|was|were|are|ha[sd](?: been)?|should have been) )?"
+            rf"(?:left (?:out|blank|empty)|empty|nowhere|not (?:been )?{_NOT_DONE})"
+            r"|(?:is|was|were|are) (?:expected|wanted|needed|compulsory|obligatory"
+            r"|a must|none|unset)\b"
+            r"|(?:must|should|has to|have to|needs? to|cannot|can't|can ?not|may not)"
+            rf" (?:not )?be (?:left|none|{_NOT_DONE})"
+            r"|(?:please )?(?:fill|tell)\b|nothing|expected\W*$|wanted\W*$)"
+        ),
+        # missing_badge, BADGE_REQUIRED
+        r"^(?:missing|no|needs?|lacks)[_-](?P<name>[a-z]\w{1,40})$",
+        r"^(?P<name>[a-z]\w{1,40}?)[_-](?:missing|required|absent|empty|blank|needed)$",
+    )
+)
+"""Where a sentence, or a code, has the plain word for what it misses."""
+_HARDLY_NAMED = word_set(
+    "credits balance funds money time room space capacity quota slot slots access "
+    "right rights luck idea reason reasons such more longer less one ones need way "
+    "sense problem moment while minute minutes second seconds hour hours day days "
+    "connection server service help it them him you us that what why how something "
+    "anything nothing everything everybody anybody nobody attempts attempt retry "
+    "retries tasks jobs agents workers others other another same yet now again later "
+    "here there human person session match matching effect limit place places doubt "
+    "thanks"
+)
+"""Words that stand there where no name is meant."""
+
+_TYPE_IN_PROSE = any_case(
+    r"\b(?:be|been|as|an?|takes?|wants?|expects?|expected|is|are|not|no|in|only|give)"
+    r" (?:(?:an?|the|only|plain|single|whole|in) )*"
+    r"(?P<type>numbers?|numeric|digits?|integers?|text|words?|strings?|lists?|arrays?"
+    r"|objects?|flag|boolean|true or false)\b"
+    r"|\b(?P<before>number|integer|text|string|list|array|object|boolean)"
+    r" (?:is |was )?expected"
+    r"|(?P<alone>true or false)\b"
+)
+_TYPES_IN_PROSE: Mapping[str, str] = {
+    **dict.fromkeys(("numeric", "digit"), "number"),
+    **dict.fromkeys(("flag", "true or false"), "boolean"),
+    "word": "string",
+}
+_NEGATED = any_case(r"\b(?:not|no)(?: an?)?(?: whole)? $")
+_ITEM_IN_PROSE = r"[`'\"\u201c]?[\w.:+-]{1,40}[`'\"\u201d]?"
+_ITEM_OF_LIST = r"[`'\"\u201c]?[\w.:+/-]{0,39}[\w+-][`'\"\u201d]?"
+_OPTIONS_IN_PROSE = any_case(
+    rf"(?<![\w'])(?:{_ITEM_OF_LIST}(?:, {_ITEM_OF_LIST})+"
+    rf"(?:,? (?:or|and) {_ITEM_IN_PROSE})?"
+    rf"|{_ITEM_IN_PROSE}(?: or {_ITEM_IN_PROSE})+"
+    rf"|{_ITEM_IN_PROSE}(?:[/|]{_ITEM_IN_PROSE})+)(?![\w':])"
+)
+
+_POINTER = LazyPattern(
+    r"#(?:/[\w$.-]+)+|\bapplication/[\w.+-]+|\bline \d+(?:,? \w+ \d+)?"
+)
+"""What has strokes in it, and is no choice."""
+
+
+def said_of_a_name(told: Iterable[str], sent: JSON) -> FieldFault | None:
+    """Return what sentences say of the only name of ours in them: a type, or options.
+
+    As in "The badge has to be a number" and "No such voice. We have alto or tenor."
+    """
+    leaves = {path[-1]: value for path, value in leaves_of(sent) if path}
+    for text in (one[:MAX_TEXT] for one in told if " " in one):
+        words = {one.lower() for one in re.findall(NAME, text)}
+        named = [one for one in leaves if one.lower() in words]
+        named = [one for one in named if one not in TYPES] or named
+        if len(named) != 1:
+            continue
+        (name,) = named
+        there, path = leaves[name], (name,)
+        others = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", " ", text)
+        options = _options_in_prose(others, there)
+        if options:
+            return FieldFault(path, Fault.VALUE, "", options, is_exact=False)
+        wants = _type_in_prose(others) or wanted_type(others)
+        if wants and type_of(there) not in {wants, "integer" if "num" in wants else ""}:
+            return FieldFault(path, Fault.TYPE, wants, is_exact=False)
+    return None
+
+
+def _options_in_prose(text: str, there: JSON) -> tuple[str, ...]:
+    """Return values that a sentence lists, where the one sent is none of them.
+
+    None for a text of several words: such a value is the work, and not a choice.
+    """
+    listed = _OPTIONS_IN_PROSE.search(_POINTER.sub(" ", text))
+    alone = ONLY_ONE.search(text)
+    told = listed[0] if listed else alone[1] if alone else ""
+    if not told or " " in str(there):
+        return ()
+    items = items_in(told)
+    words = {one.lower() for one in items}
+    is_choice = words.isdisjoint(NO_NAMES) and words != {"true", "false"}
+    return items if is_choice and str(there) not in items else ()
+
+
+def _type_in_prose(text: str) -> str:
+    """Return the JSON type that a sentence asks for; of two, what is not denied."""
+    told: dict[str, bool] = {}
+    for one in _TYPE_IN_PROSE.finditer(text):
+        group = one.lastgroup or "type"
+        word = one[group].lower()
+        word = word.removesuffix("s") if word != "words" else "word"
+        kind = _TYPES_IN_PROSE.get(word) or type_of_word(word)
+        told[kind] = bool(_NEGATED.search(text[: one.start(group)]))
+    asked = [kind for kind, is_denied in told.items() if not is_denied] or [*told]
+    return asked[0] if len(asked) == 1 else ""
+
+
+_MISSED_WORDS = word_set(
+    "missing lack lacks lacking need needs needed wanted absent blank empty forgot "
+    "forgotten incomplete unfilled"
+)
+"""Of a key under which there is what is missed, as in `{"still_needed": ["badge"]}`."""
+_SHOWN_WORDS = word_set("required requires expects expected send needs missing wants")
+"""Of a key under which an object has the names that are asked for."""
+_LACKING = any_case(
+    r"^(?:it |this )?(?:is |was |has been )?(?:please )?(?:missing|required|absent"
+    r"|blank|empty|nothing|needed|incomplete|unset|none|null|no value|must not be|left "
+    rf"|not (?:been )?{_NOT_DONE}|fill|tell us|we need|must be {_NOT_DONE})"
+)
+"""What is said of a name that stands beside it or above it."""
+
+
+def told_by_keys(body: JSON, sent: JSON) -> list[FieldFault]:
+    """Read structures in words of a network's own, by what stands beside what.
+
+    `{"still_needed": ["badge"]}`, `{"badge": "please fill in"}`, `{"badge": false}` and
+    `{"what": "badge", "why": "missing"}` all miss the badge.
+    """
+    found: dict[Path, FieldFault] = {}
+    around: set[str] = set()
+    for way, value in islice(walk(body), MAX_NODES):
+        if isinstance(value, dict):
+            told = [*_under_keys(value, sent), *_in_pair(value, sent)]
+            around |= {*way} if told else set()
+            found = {**{one.path: one for one in told}, **found}
+    return [one for path, one in found.items() if path[-1] not in around]
+
+
+def _under_keys(value: Mapping[str, JSON], sent: JSON) -> Iterator[FieldFault]:
+    """Read the names under keys that miss them, and what stands under names."""
+    names = leaf_names(sent)
+    for key, inner in value.items():
+        words = {*words_of(key)}
+        if isinstance(inner, dict) and words & _SHOWN_WORDS:
+            yield from compared_with_example(inner, sent, ())
+        elif (
+            words & _MISSED_WORDS or words >= {"left", "out"} or words >= {"fill", "in"}
+        ):
+            yield from _missing_of(_named_plainly(inner), names)
+        elif is_name(key) and spelling(key) not in KEYS | BODY_KEYS:
+            yield from _under_name(key, inner, value, sent)
+
+
+def _under_name(
+    name: str, inner: JSON, value: Mapping[str, JSON], sent: JSON
+) -> Iterator[FieldFault]:
+    """Read what stands under a name: a sentence, a flag, or an object with either."""
+    names = leaf_names(sent)
+    layer = [*inner.values()] if isinstance(inner, dict) else inner
+    texts = [one[:MAX_TEXT] for one in texts_of(layer)]
+    if isinstance(inner, dict) and inner.get("required") is True:
+        texts.append("required")
+    is_flag = inner is False and any(one is True for one in value.values())
+    if is_flag or any(map(_LACKING.search, texts)):
+        yield from _missing_of([name], names)
+    elif name in names and (told := [o for o in texts if wanted_type(o)]):
+        yield fault_at((name,), told[0])
+
+
+def _in_pair(value: Mapping[str, JSON], sent: JSON) -> Iterator[FieldFault]:
+    """Read a name beside a word that says that it is missing, whatever the keys."""
+    texts = [one for one in value.values() if isinstance(one, str)]
+    is_missing = any(_LACKING.search(one[:MAX_TEXT]) for one in texts)
+    named = [
+        name
+        for key, one in value.items()
+        if not isinstance(one, str) or not _LACKING.search(one[:MAX_TEXT])
+        for name in _named_plainly(one)
+        if spelling(key) not in OPTION_KEYS
+    ]
+    if is_missing and len(named) == 1:
+        yield from _missing_of(named, leaf_names(sent))
+
+
+def _named_plainly(value: JSON) -> list[str]:
+    """Return the names in a value that has nothing else: one, or a list of them."""
+    listed = value.split(", ") if isinstance(value, str) else value
+    if not isinstance(listed, list):
+        return []
+    named = [one for one in listed if isinstance(one, str) and is_name(one)]
+    return named if len(named) == len(listed) else []
+
+
+def _missing_of(named: Iterable[str], sent: Container[str]) -> Iterator[FieldFault]:
+    for name in named:
+        words = {*words_of(name)}
+        is_ours = not words - _MEANT
+        if not is_ours and name not in sent and not words & (_HARDLY_NAMED | NO_NAMES):
+            yield FieldFault((name,), Fault.MISSING, is_exact=False)
+
+
+def missed_in_prose(told: Iterable[str], sent: JSON) -> list[FieldFault]:
+    """Take a plain word for the name of what is missed, where a sentence has it so.
+
+    None of our own words: of a claim, a task or an agent much is said that is not about
+    the body.
+    """
+    clauses = (one for text in told for one in _SENTENCES.split(text[:MAX_TEXT]))
+    found = (_missed_in(clause.strip(), sent) for clause in clauses)
+    paths = dict.fromkeys((name,) for name in found if name)
+    return [FieldFault(path, Fault.MISSING, is_exact=False) for path in paths]
+
+
+def _missed_in(clause: str, sent: JSON) -> str:
+    """Return the plain word that is missed in a clause; empty when none is."""
+    names = leaf_names(sent)
+    known = names | {str(value) for _, value in leaves_of(sent)}
+    is_lower = not any(name[:1].isupper() for name in names)
+    for match in filter(None, (frame.search(clause) for frame in _MISSED)):
+        told = match["name"]
+        is_odd = told.isupper() or not HUMPED.search(told)
+        name = told.lower() if is_lower and is_odd else told
+        words = {*words_of(name), name.lower()}
+        is_other = not words & (_HARDLY_NAMED | NO_NAMES)
+        if is_other and words - _MEANT and name not in known:
+            return name
+    return ""
+
+
+def placed_anyhow(
+    body: JSON, sent: JSON, phrases: Container[str]
+) -> Iterator[FieldFault]:
+    """Take the places that a structure has, where nothing that it says is understood.
+
+    As in `[{"path": "job", "message": "E17"}]`, `{"errors": {"job": ["E17"]}}`
+    and "job: E17; agent_id: E18".
+    Something is wrong there; what nobody sent is missing.
+    """
+    letters = MOST_LETTERS
+    for way, value in islice(walk(body), MAX_NODES):
+        letters -= len(value) if isinstance(value, str) else 0
+        if letters < 0:
+            return
+        if isinstance(value, str):
+            yield from _before_colons(value[:MAX_TEXT], sent, phrases)
+        if isinstance(value, list):
+            yield from _in_table(value, sent, phrases)
+        if not isinstance(value, dict) or has_parts(value):
+            continue
+        place, said = place_in(value, sent), [*sayings(value)]
+        if place is None:
+            yield from _under_containers(way, value, sent)
+        elif said and not (
+            all(spelling(one) in _STATUSES for one in said)
+            # An object with too much inside is not itself too much.
+            or (isinstance(value_at(sent, place), dict) and says_strict(value, ""))
+        ):
+            yield fault_at(place, " ".join(said))
+
+
+def _under_containers(
+    way: Path, value: Mapping[str, JSON], sent: JSON
+) -> Iterator[FieldFault]:
+    """Read the names in an object that has what is said of each, in a container."""
+    inside = [*takewhile(lambda name: not _is_container(name), reversed(way))]
+    is_around_all = len(inside) == len(way) and not (way and _names_one(value, sent))
+    while inside and inside[-1] not in (sent if isinstance(sent, dict) else ()):
+        inside.pop()  # it is a container, whatever it is called
+    ours = leaf_names(sent) | {*strings_in(sent)}
+    is_of_lists = bool(value) and all(isinstance(one, list) for one in value.values())
+    known = NEVER_SHOWN | BODY_KEYS | {*FIELD_KEYS, *SAYING_KEYS}
+    told = {str(one) for name, one in value.items() if spelling(name) not in known}
+    # A `message` may be a name, too, of which the same is said as of others.
+    is_of_texts = not (is_around_all or _is_verdict_with_code(told)) and all(
+        isinstance(one, str) and one in told for one in value.values()
+    )
+    for name, inner in value.items():
+        said = texts_of(inner)
+        is_around = _is_container(name) and (is_around_all or name.lower() != "data")
+        is_place = is_name(name) and not (is_around or name in OF_THE_WHOLE)
+        is_said = bool(said) and not ours.issuperset(said)
+        if is_place and is_said and (is_of_lists or is_of_texts):
+            path = (*reversed(inside), *path_of(name))
+            yield fault_at(path, " ".join(said))
+
+
+def _is_verdict_with_code(told: Collection[str]) -> bool:
+    """Return whether texts are a sentence and the code of an error: `E101`."""
+    has_code = any(map(ERROR_CODE.fullmatch, told))
+    return has_code and any(" " in one for one in told)
+
+
+def _names_one(value: Mapping[str, JSON], sent: JSON) -> bool:
+    """Return whether a key is surely a name of a body."""
+    return any(_is_surely_name(name, sent) for name in value)
+
+
+def _is_surely_name(text: str, sent: JSON) -> bool:
+    names = leaf_names(sent)
+    is_ours = bool({*re.split(r"[./]", text)} & names)
+    is_ours = is_ours or _MEANT.issuperset({*words_of(text)} - ID_WORDS)
+    return is_name(text) and (is_ours or bool(HUMPED.search(text)))
+
+
+def _in_table(
+    rows: list[JSON], sent: JSON, phrases: Container[str]
+) -> Iterator[FieldFault]:
+    """Read a list whose items each have a name, and what is said of it, anywhere.
+
+    As in `[{"florp": "task_id", "snark": "E17"}]` and `[["task_id", "E17"]]`.
+    """
+    ours = {*strings_in(sent)}
+    cells = [
+        row if isinstance(row, dict) else dict(zip("0123456789", row, strict=False))
+        for row in rows
+        if isinstance(row, dict | list)
+    ]
+    is_known = any(spelling(key) in FIELD_KEYS for row in cells for key in row)
+    is_table = bool(cells) and len(cells) == len(rows) and not is_known
+    for key in cells[0] if is_table else ():
+        ways = [_way_in(row.get(key)) for row in cells]
+        said = [_said_beside(key, row) for row in cells]
+        is_of_names = all(way and way not in ours for way in ways) and all(said)
+        if (
+            is_of_names
+            and spelling(key) not in {*SAYING_KEYS}
+            and "code" not in spelling(key)
+            and (
+                any(_is_surely_name(way, sent) for way in ways)
+                or any(one in phrases for one in said)
+            )
+        ):
+            for named, told in zip(ways, said, strict=True):
+                yield fault_at(path_of(named), told)
+            return
+
+
+def _way_in(cell: JSON) -> str:
+    """Return a name, or the way to one, that is all there is; empty where it is not."""
+    parts = cell if isinstance(cell, list) else [cell]
+    way = ".".join(map(str, parts))
+    return way if isinstance(cell, str | list) and parts and is_name(way) else ""
+
+
+def _said_beside(key: str, row: Mapping[str, JSON]) -> str:
+    others = (one for name, one in row.items() if name != key)
+    return " ".join(one for one in others if isinstance(one, str))
+
+
+def in_phrases(
+    body: JSON, sent: JSON, phrases: Mapping[str, Fault]
+) -> Iterator[FieldFault]:
+    """Read the names that stand where a phrase has one, be they plain words."""
+    frames = [
+        (LazyPattern(rf"({NAME})".join(map(re.escape, phrase.split("#", 1)))), fault)
+        for phrase, fault in phrases.items()
+        if phrase.count("#") == 1
+    ]
+    for text, (frame, fault) in product(prose_of(body, sent), frames):
+        if match := frame.fullmatch(text):
+            path = path_of(match[1])
+            yield FieldFault(path, fault, is_exact=len(path) > 1)
+
+
+def _chosen_in(phrase: str, there: JSON) -> str:
+    """Return the value that a few words about a choice end with, as in "E20 closed"."""
+    _, *words = re.findall(r"[^\s'\"`]+", phrase.rstrip(" .!"))[: _FEW_WORDS + 1]
+    last = words[-1] if 0 < len(words) < _FEW_WORDS else ""
+    is_value = last[:1].isalpha() and not type_of_word(last)
+    is_value = is_value and VERDICTS.isdisjoint(words_of(last))
+    return last if is_value and last != str(there) else ""
+
+
+_FEW_WORDS = 3
+_CHOICES = word_set("status state action type kind format mode outcome decision")
+"""Last words of names under which there is one of a few values."""
+
+
+def _before_colons(
+    text: str, sent: JSON, phrases: Container[str]
+) -> Iterator[FieldFault]:
+    """Read a text of nothing but names with what is said of each."""
+    clauses = [_NAMED_LINE.fullmatch(one) for one in _LINES.split(text.strip(" ."))]
+    told = [one for one in clauses if one and not is_verdict(one["name"])]
+    names = leaf_names(sent)
+    is_of_names = any(
+        one["said"] in phrases
+        or one["name"] in _AROUND
+        or _is_surely_name(one["name"], sent)
+        for one in told
+    )
+    if len(told) == len(clauses) and is_of_names:
+        yield from (fault_at(path_of(one["name"], names), one["said"]) for one in told)
+
+
+_AROUND = frozenset({"data", "input", "payload"})
+"""What is around a body, and hardly begins a sentence."""
+_LINES = LazyPattern(r"[;\n]\s*")
+_NAMED_LINE = LazyPattern(rf"[`'\"]?(?P<name>{NAME})[`'\"]?: (?P<said>\S.*)")
+_STATUSES = frozenset(spelling(one.phrase) for one in HTTPStatus)
+
+
+def in_unknown_words(found: FieldFault, sent: JSON) -> FieldFault:
+    """Return what is said of a value that is there, in words that are not understood.
+
+    What they list may stand there instead, and so may what is of the type they name.
+    """
+    there = value_at(sent, found.path)
+    if not found.phrase or there is None:
+        return found
+    is_choice = not _CHOICES.isdisjoint(words_of(found.path[-1])[-1:])
+    if options := _options_in_prose(found.phrase, "" if is_choice else there):
+        return replace(found, options=options, phrase="")
+    if is_choice and (chosen := _chosen_in(found.phrase, there)):
+        return replace(found, options=(chosen,))
+    kinds = {type_of_word(word) for word in re.findall(r"[A-Za-z]+", found.phrase)}
+    is_number = type_of(there) in NUMBERS
+    others = (kinds & JSON_TYPES) - {type_of(there)}
+    others -= NUMBERS if is_number else frozenset()
+    if len(others) == 1:
+        return replace(found, fault=Fault.TYPE, wants=others.pop(), phrase="")
+    return found
+
+
+def _is_container(name: str) -> bool:
+    return spelling(name) in CONTAINERS | {"fields"}
+
+
+_SENTENCES = LazyPattern(r"(?<=[.!?;])\s+")
+_TOKEN = LazyPattern(
+    rf"(?P<quote>(?<!\w)[`'\"\u201c\u2018]|\u00ab\s?|)(?P<name>{NAME})(?![^\W_])"
+)
+_ASCII_TOKEN = LazyPattern(_TOKEN.pattern, re.ASCII)
+
+_FOREIGN = LazyPattern(r"[^\W\d_\u0000-\u036f]")
+"""In a sentence of another script, what is written in this one is a name."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Mention:
+    """A word of a refusal that may be a name, whatever is said of it."""
+
+    path: Path
+    form: int
+    """How much it is written as a name in a sentence: 2 in quotes, 1 with a `_`."""
+    text: str
+    """Where it stands."""
+
+
+def mentioned(body: JSON, sent: JSON) -> tuple[str, ...]:
+    """Return words of a refusal that may name what is missing, the likeliest first.
+
+    They are no findings: only a trial tells. Of a page, whose words are mostly about
+    itself, there are none.
+    """
+    names = leaf_names(sent)
+    found = mentions_in(body, sent)
+    found.sort(key=lambda one: -one.form)
+    return tuple(one.path[-1] for one in found if one.path[-1] not in names)
+
+
+def mentions_in(body: JSON, sent: JSON) -> list[_Mention]:
+    """Return what a refusal mentions that may be a name."""
+    values = {one for one in strings_in(sent) if one}
+    found: dict[Path, _Mention] = {}
+    letters = MOST_LETTERS
+    for way, value in islice(walk(body), MAX_NODES):
+        if not isinstance(value, str) or value in values or letters <= 0:
+            continue
+        text = without_echo(value[:MAX_TEXT], sent)
+        letters -= len(text)
+        if text.lstrip()[:1] in {"[", "{"} and unpacked(text) is not None:
+            continue  # it was read as a structure
+        is_lone = text.isascii() and " " not in text.strip()
+        key = spelling(way[-1]) if way else ""
+        if is_lone and (key in BODY_KEYS or value[:1] == "/" or "://" in value):
+            continue  # an address
+        is_code = is_lone and (not way or key in PROSE_KEYS)
+        read = partial(_mentioned_in, is_lone=is_lone, is_code=is_code)
+        for one in chain.from_iterable(map(read, _LINES.split(text))):
+            is_value = one.path[-1] in values
+            is_better = one.path not in found or one.form > found[one.path].form
+            if is_better and not is_value:
+                found[one.path] = one
+    return [*found.values()]
+
+
+def _mentioned_in(text: str, *, is_lone: bool, is_code: bool) -> Iterator[_Mention]:
+    is_foreign = bool(_FOREIGN.search(text))
+    clean = OTHERS.sub(" ", text)
+    # Some scripts have no space between a name and the word after it.
+    more = _ASCII_TOKEN.finditer(clean) if is_foreign else ()
+    for match in chain(_TOKEN.finditer(clean), more):
+        name, is_quoted = match["name"], bool(match["quote"])
+        if (is_foreign and not is_quoted and not name.isascii()) or is_class_name(name):
+            continue
+        words = [one for one in words_of(name) if not is_code or one not in VERDICTS]
+        is_type = name.endswith(("Error", "Exception")) or name.isupper()
+        known = NO_NAMES - WEAK_NAMES if is_quoted else NO_NAMES
+        if not words or known.issuperset(words) or (is_type and not is_code):
+            continue
+        is_like_one = is_foreign or "[" in name or bool(HUMPED.search(name))
+        form = 0 if is_lone else 2 if is_quoted else int(is_like_one)
+        if form or not _MEANT.isdisjoint(words):
+            yield _Mention(path_of("_".join(words) if is_code else name), form, text)
+
+
+_MEANT = TASK_NOUNS.union(AGENT_NOUNS, RESULT_WORDS, EVIDENCE_WORDS, *NOUNS.values())
+_MEANT -= NO_NAMES | {"by", "who"}
+
+
+def named_in_passing(mentions: Iterable[_Mention], sent: JSON) -> list[FieldFault]:
+    """Take names out of sentences that nobody understands."""
+    names = leaf_names(sent)
+    formed = [one for one in mentions if one.form]
+    missed = [one for one in formed if one.path[-1] not in names]
+    # "Give your own agent_id as 'operator'" tells one name, and what it means.
+    called = [one for one in missed if _is_called(one)]
+    missed = called or missed
+    if missed:
+        return [
+            FieldFault(
+                one.path,
+                Fault.MISSING,
+                is_exact=len(one.path) > 1,
+                phrase=phrase_of(one.text, one.path),
+            )
+            for one in missed
+        ]
+    most = max((one.form for one in formed), default=0)
+    clear = [one for one in formed if one.form == most]
+    return [fault_at(one.path, one.text, is_exact=False) for one in clear]
+
+
+def said_of_one(body: JSON, sent: JSON) -> Iterator[FieldFault]:
+    """Take what is said of the only name of ours in a clause that nobody understands.
+
+    A plain word of the trade, such as `result`, is one where a type or values follow.
+    """
+    ways = {path[-1]: path for path, _ in leaves_of(sent) if path}
+    for clause in (c for text in prose_of(body, sent) for c in _LINES.split(text)):
+        named = [word for word in re.findall(NAME, clause) if word in ways]
+        if len(named) == 1 and " " in clause:
+            found = in_unknown_words(fault_at(ways[named[0]], clause), sent)
+            is_plain = found.phrase and _MEANT.issuperset(words_of(named[0]))
+            if found.fault in {Fault.TYPE, Fault.VALUE} and not is_plain:
+                yield found
+
+
+def _is_called(one: _Mention) -> bool:
+    """Return whether a sentence says that something is to be called so."""
+    name = re.escape(one.path[-1])
+    return one.form > 1 and bool(
+        re.search(rf"\bas [`'\"\u201c\u2018]{name}\b", one.text)
+    )
