@@ -21,8 +21,8 @@ Left out of `STATUSES` on purpose:
 """
 
 import re
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
 from http import HTTPStatus
 from urllib.parse import urljoin, urlsplit
@@ -34,7 +34,7 @@ from journeyman.network.call import Expects, Reply
 from journeyman.network.progress import layers_of, progress_in
 from journeyman.network.rate_limit.pause import UNAVAILABLE, named_pause, retry_after
 from journeyman.network.service_model.naming import walk, word_set, words_of
-from journeyman.network.service_model.reading import NAMES, Fields, as_word
+from journeyman.network.service_model.reading import NAMES, Fields, as_word, spelling
 from journeyman.network.service_model.refusals.words import ERROR_CODE
 from journeyman.network.service_model.vocabulary import ASSUMED, Hint
 
@@ -62,18 +62,31 @@ STATUSES: Mapping[int, Refusal | None] = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class YesMarks:
+    """By which names a network tells that an answer is a yes."""
+
+    flags: frozenset[str] = frozenset()
+    """Which are true then, and false in a no."""
+    codes: frozenset[str] = frozenset()
+    """Under which is a 0, or "ok", and another code or word in a no."""
+
+    def __or__(self, other: "YesMarks") -> "YesMarks":
+        return YesMarks(self.flags | other.flags, self.codes | other.codes)
+
+
 def classify(
-    reply: Reply, expects: Expects, now: datetime, flags: Collection[str] = ()
+    reply: Reply, expects: Expects, now: datetime, marks: YesMarks | None = None
 ) -> Failure | None:
     """Return why an answer is not a success; None when it is, and may be read.
 
-    `now` is in UTC, for a `Retry-After` that is a date. `flags` are true in what this
-    network answers with a yes, as `yes_flags` finds them: false in one is a no.
+    `now` is in UTC, for a `Retry-After` that is a date. `marks` are what this network
+    answers a yes with, as `yes_marks` finds them.
     """
     if is_success(reply.status):
         failure = _failure_in_success(reply, expects, now)
-        may_deny = flags and not failure and expects is Expects.RECEIPT
-        is_no = may_deny and _denies(reply, flags)
+        may_deny = marks and not failure and expects is Expects.RECEIPT
+        is_no = may_deny and marks and _denies(reply, marks)
         return _failure(reply, Refusal.REJECTED, now) if is_no else failure
     if not reply.text.strip() and (told := wording.told_in_headers(reply.headers)):
         reply = replace(reply, body=told)
@@ -155,20 +168,55 @@ def _prose(reply: Reply) -> str:
     return (said or reply.text)[:MOST_SAID]
 
 
-def _denies(reply: Reply, flags: Collection[str]) -> bool:
-    """Return whether one of the flags is false in an answer, and none is true.
+def _denies(reply: Reply, marks: YesMarks) -> bool:
+    """Return whether a mark of a yes says no.
 
-    Beside a true one, a false one says something else: that there is no more, or that
-    nothing new was made.
+    Beside a flag that is true, a false one says something else: that there is no more,
+    or that nothing new was made.
     """
     seen = Fields(reply.body) if isinstance(reply.body, dict) else Fields()
-    return seen.says(flags, flag=False) and not seen.says(flags, flag=True)
+    is_false = seen.says(marks.flags, flag=False)
+    is_false = is_false and not seen.says(marks.flags, flag=True)
+    return is_false or (bool(marks.codes) and _has_no_code(reply.body, marks))
 
 
-def yes_flags(body: JSON) -> frozenset[str]:
-    """Return the flags that are true beside what an answer gives."""
+def _has_no_code(body: JSON, marks: YesMarks) -> bool:
+    found = ((name, value) for name, value in _codes_in(body) if name in marks.codes)
+    return any(_is_no_code(value) for _, value in found)
+
+
+def yes_marks(body: JSON) -> YesMarks:
+    """Return what tells that an answer is a yes, beside what it gives."""
     outer = Fields(body) if isinstance(body, dict) else Fields()
-    return frozenset(name for name, value in outer.items() if value is True)
+    flags = frozenset(name for name, value in outer.items() if value is True)
+    codes = (name for name, value in _codes_in(body) if _is_yes_code(value))
+    return YesMarks(flags, frozenset(codes))
+
+
+def _codes_in(body: JSON) -> Iterator[tuple[str, str]]:
+    """Return what may be the code of an outcome, in a body or in a header inside."""
+    outer = body if isinstance(body, dict) else {}
+    heads = (one for one in outer.values() if isinstance(one, dict))
+    for seen in (outer, *heads):
+        for name, value in seen.items():
+            is_code = words_of(name)[-1:] and words_of(name)[-1] in _CODE_WORDS
+            if isinstance(value, str) or (is_code and type(value) is int):
+                yield spelling(name), f"{value}".strip().lower()
+
+
+def _is_yes_code(code: str) -> bool:
+    return code in _YES_WORDS or (not code.strip("0") and bool(code))
+
+
+def _is_no_code(code: str) -> bool:
+    is_number = bool(_NUMBERED.fullmatch(code)) and not _OF_SUCCESS.fullmatch(code)
+    return (is_number and not _is_yes_code(code)) or as_word(code) in ASSUMED.no_states
+
+
+_YES_WORDS = frozenset({"ok", "success", "successful"})
+_NUMBERED = re.compile(r"[a-z]{0,4}[-_]?\d{1,6}")
+_OF_SUCCESS = re.compile(r"2\d\d")
+"""A status of HTTP that is repeated."""
 
 
 def is_success(status: int) -> bool:
@@ -329,7 +377,7 @@ def _has_error_code(body: Mapping[str, JSON]) -> bool:
     )
 
 
-_CODE_WORDS = word_set("cd code codes kod error err rc result status")
+_CODE_WORDS = word_set("cd code codes kod error err errno rc ret result status outcome")
 
 
 def _has_failed(seen: Fields) -> bool:

@@ -15,11 +15,12 @@ from journeyman.network.call import (
     Reply,
 )
 from journeyman.network.classify import (
+    YesMarks,
     as_answered,
     classify,
     is_empty_yes,
     is_success,
-    yes_flags,
+    yes_marks,
 )
 from journeyman.network.events import NETWORK_REQUEST, NETWORK_REQUEST_FAILED
 from journeyman.network.http import HttpClient
@@ -72,7 +73,7 @@ class Exchange:
     secrets: tuple[str, ...] = field(default=(), init=False)
     """What no message may repeat."""
     _known: KnownSecrets = field(default_factory=KnownSecrets, init=False)
-    _yes_flags: frozenset[str] = field(default=frozenset(), init=False)
+    _yes_marks: YesMarks = field(default=YesMarks(), init=False)
     """What this network sets in its listings and its answer to the registration."""
 
     def keep_secret(self, *secrets: str) -> None:
@@ -153,8 +154,8 @@ class Exchange:
     ) -> outcomes.Outcome[T]:
         if call.method == "POST":
             answer = as_answered(answer, call.address)
-        flags = self._yes_flags
-        failure = classify(answer, call.expects, self.clock.now(), flags)
+        marks = self._yes_marks
+        failure = classify(answer, call.expects, self.clock.now(), marks)
         if failure is not None:
             limits = self.rate_limiter.options if self.rate_limiter else RateLimits()
             failure = limits.cap(failure)
@@ -165,7 +166,7 @@ class Exchange:
         try:
             value = read(answer)
             if call.keep or call.expects is Expects.DATA:
-                self._yes_flags |= yes_flags(answer.body)
+                self._yes_marks |= yes_marks(answer.body)
             return outcomes.Confirmed(value)
         except WrongShapeError as error:
             message = f"{phrase_of(answer.status)} with {error}"

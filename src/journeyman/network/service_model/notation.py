@@ -479,3 +479,24 @@ def from_python(text: str) -> JSON:
         warnings.simplefilter("ignore")  # of a text that is not ours
         return parse(json.dumps(literal_eval(text[:MOST_LETTERS])))
     return None
+
+
+def with_plain_quotes(body: JSON, depth: int = 0) -> JSON:
+    """Return a body with the quotes of other languages, as in »name«, as English ones.
+
+    What closes in one of them opens in another, so that each pair is replaced.
+    """
+    if isinstance(body, str):
+        return _IN_QUOTES.sub(lambda one: f'"{one[1] or one[2] or one[3]}"', body)
+    if depth > _DEEPEST or not isinstance(body, dict | list):
+        return body
+    if isinstance(body, list):
+        return [with_plain_quotes(one, depth + 1) for one in body]
+    return {name: with_plain_quotes(one, depth + 1) for name, one in body.items()}
+
+
+_DEEPEST = 10
+_IN_QUOTES = LazyPattern(
+    r"\u00bb([^\u00ab\u00bb\n]{1,60})\u00ab|\u00ab\s?([^\u00ab\u00bb\n]{1,60}?)\s?\u00bb"
+    r"|\u201e([^\u201c-\u201e\n]{1,60})[\u201c\u201d]"
+)

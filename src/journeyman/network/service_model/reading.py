@@ -379,7 +379,9 @@ def as_exact_credits(value: JSON) -> float | None:
         value = value[0]
     if isinstance(value, dict):
         inside = Fields(value)
-        unit = inside.pick(NAMES["reward_unit"], as_label) or ""
+        texts = [one for one in inside.values() if isinstance(one, str) and one.strip()]
+        credits_ = next(filter(is_credits, map(str.strip, texts)), "")
+        unit = inside.pick(NAMES["reward_unit"], as_label) or credits_
         cents = inside.value(NAMES["reward_cents"])
         if cents is not None and unit in {"", "usd"}:
             return as_amount(cents)

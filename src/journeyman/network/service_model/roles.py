@@ -107,6 +107,13 @@ PROSE_WORDS = word_set(
     "input source details task sentence phrase"
 )
 
+_TEXT_WORDS = word_set("text texto texte testo tekst passage wording source original")
+"""Of them and in other languages, those that name what is worked on."""
+_ABOUT_WORDS = word_set(
+    "instruction instructions help hint guidance alt status title note notes"
+)
+"""Beside these they do not."""
+
 
 class _Column:
     """One field over all records."""
@@ -550,11 +557,12 @@ def _is_epoch(value: JSON) -> bool:
     return isinstance(value, int | float) and as_moment(value) is not None
 
 
-def _likeness_to_work(column: _Column) -> tuple[bool, int, bool]:
+def _likeness_to_work(column: _Column) -> tuple[bool, bool, int, bool]:
     """Return a rank as the text of a task: what differs in a number only is a title."""
     texts = [str(text) for text in column.read(as_string)]
     length = sum(map(len, texts)) // len(texts)
-    return not _is_numbered(column), length, column.has(PROSE_WORDS)
+    is_called_so = column.has(_TEXT_WORDS) and not column.has(_ABOUT_WORDS)
+    return not _is_numbered(column), is_called_so, length, column.has(PROSE_WORDS)
 
 
 def _is_numbered(column: _Column) -> bool:

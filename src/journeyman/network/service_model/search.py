@@ -614,6 +614,8 @@ class RequestSearch:
             )
         around = self.model.wrappers_beside(request.action)
         findings = tuple(_at_root(one, around, body) for one in findings)
+        record = request.task.raw if request.task else {}
+        findings = tuple(_as_listed(one, record) for one in findings)
         if len(findings) == 1:
             means = "agent_id" if means_our_id(answer or message) else ""
             return (replace(findings[0], means=means or findings[0].means),)
@@ -787,6 +789,7 @@ def _tells_of_shape(
             one.source == "agent_id" for one in wrong
         )
         is_of_field = is_unknown and "field" in refused.message
+        is_of_field |= any(told.options and _meant_by(told, shape) for told in findings)
         return is_lacking or is_of_field or is_stand_in or (is_value and is_ours)
     match refused.refusal:
         case Refusal.REJECTED:  # a body is meant, where it is not about the work
@@ -814,6 +817,18 @@ def _at_root(found: FieldFault, around: Container[str], body: JSON) -> FieldFaul
     is_sent = isinstance(body, dict) and found.path[0] in body
     is_root = is_lacking and found.path[0] in around and not is_sent
     return replace(found, is_root=True) if is_root else found
+
+
+def _as_listed(found: FieldFault, record: Mapping[str, JSON]) -> FieldFault:
+    """Return what is missed under the name that a record has for it.
+
+    ServiceNow asks for "Result" where the owner's own field is called `u_result`.
+    """
+    *above, name = found.path
+    if above or found.fault is not Fault.MISSING or name in record:
+        return found
+    alike = [one for one in record if words_of(one)[1:] == words_of(name)]
+    return replace(found, path=(alike[0],)) if len(alike) == 1 else found
 
 
 def _stands_in(placed: Placed) -> bool:

@@ -329,12 +329,31 @@ def _begins_as_named(value: JSON, path: Path) -> bool:
     Such as "OPR30501" under `OPR_ID`, and "tkt-9" under `tkt`.
     """
     begins = _BEGINNING.match(value) if isinstance(value, str) else None
-    word = begins[1].lower() if begins else ""
-    is_usual = word in TASK_NOUNS | AGENT_NOUNS  # which tells nothing new
-    return words_of(path[-1])[:1] == (word,) and not is_usual
+    start = begins[1].lower() if begins else ""
+    word = words_of(path[-1])[0] if words_of(path[-1]) else ""
+    is_usual = start in TASK_NOUNS | AGENT_NOUNS  # which tells nothing new
+    is_part = len(start) >= _CLEAR_START and word.startswith(start)
+    return bool(start) and (start == word or is_part) and not is_usual
 
 
-_BEGINNING = re.compile(r"([A-Za-z]{2,8})[-_/]?\d[\w/-]*$")
+_BEGINNING = re.compile(r"([^\W\d_]{2,8})[-_/]?\d[\w/-]*$")
+_CLEAR_START = 3
+"""In letters, of a word, as in "ISP-201" under `Ispolnitel`."""
+
+
+def _is_part_of(path: Path, source: str, value: JSON) -> bool:
+    """Return whether a name asks for a code that a record has under one of its words.
+
+    Such as an `order_number` for the `number` of a listed order.
+    """
+    leaf = words_of(source.rpartition(".")[2])
+    is_code = isinstance(value, str) and bool(_CODE_LIKE.fullmatch(value))
+    is_listed = source.startswith(RECORD) and len(leaf) == 1
+    words = words_of(path[-1])
+    return is_listed and is_code and len(words) > 1 and leaf[0] in words
+
+
+_CODE_LIKE = re.compile(r"(?=.*\d)[^\W_][\w/-]{1,40}")
 
 
 def _way_to_one(wanted: Wanted) -> Path:
@@ -639,7 +658,8 @@ class Writer:
             cost = min(cost, 0.3) if source == wanted.means else cost + 2.0
         if self._names_the_task(source, value):
             cost = min(cost, self.cost_of(wanted.path, "task_id") + 1.5)
-        if source == "task_id" and self._is_no_claim(wanted):
+        is_its_id = source == "task_id" and self._is_no_claim(wanted)
+        if is_its_id or _is_part_of(wanted.path, source, value):
             cost = min(cost, 1.0)
         is_key = wanted.wants in _OF_KEYS and not _is_measure(wanted)
         if is_key and self._is_of_claim(source):

@@ -12,7 +12,7 @@ from journeyman.network.service_model.refusals.words import WEAK_NAMES
 FIELD_KEYS = in_order(
     "loc path pointer instancepath datapath propertyname propertypath param parameter "
     "field property attribute attr name key fieldname failedfield member members "
-    "location argument target element expression entry concerning where"
+    "location argument target element expression entry concerning where fld"
 )
 """Where a vocabulary says which field it speaks about; the first that is there."""
 BODY_KEYS = word_set("loc path pointer instancepath location")
@@ -23,6 +23,8 @@ SAYING_KEYS = in_order(
     "say refused fault explanation problem issue"
 )
 """Where it says what is wrong with it."""
+SAYING_BESIDE_A_PLACE = ("text", "txt")
+"""The same, but only where it says which field is meant: these may be fields."""
 OPTION_KEYS = in_order(
     "options enum allowedvalue allowedvalues allowed accepted acceptedvalues permitted "
     "values const choices validvalues oneof expectedvalues supported"

@@ -17,6 +17,7 @@ from journeyman.network.service_model.naming import (
     walk,
     words_of,
 )
+from journeyman.network.service_model.notation import with_plain_quotes
 from journeyman.network.service_model.reading import spelling
 from journeyman.network.service_model.refusals.faults import (
     MAX_DEPTH,
@@ -73,7 +74,7 @@ def read_refusal(
     `is_of_body`, nothing that is said in unknown words. What `phrases` mean is known,
     though not from their words.
     """
-    body = message if body is None else body
+    body = with_plain_quotes(message if body is None else body)
     clear = _understood(body, message, sent, is_prose_read=is_prose_read)
     is_open = is_prose_read and is_of_body
     is_unclear = not clear or any(one.phrase and not one.options for one in clear)

@@ -85,6 +85,11 @@ _OF_RAILS = LazyPattern(
 )
 """ActiveModel tells of a relation, and of any attribute, as people call it."""
 
+_LABELLED = LazyPattern(
+    r"[^.:]*\bfields (?:are|is) (?:mandatory|required|missing): "
+    r"((?:(?:, )?[A-Z][a-z]+(?: [a-z]+){0,3}){1,9})$"
+)
+"""ServiceNow: "The following fields are mandatory: Assigned to, Work notes"."""
 _OF_GRAPHQL = LazyPattern(r"Variable \"\$(\w+)\" of (?=required|non-null)")
 _OF_GRAPHQL_TYPE = LazyPattern(r"Variable \"\$\w+\" (?:of|got invalid)")
 _SIGNATURE = any_case(
@@ -340,7 +345,8 @@ _NO_PLACES = word_set(
 )
 """Words in which something is written, and under which it is not."""
 _OBJECT_WITH = any_case(
-    rf"[`'\"]?(?P<place>{NAME})[`'\"]? {_VERB} be an? (?:\w+ )?"
+    rf"[`'\"]?(?P<place>{NAME})[`'\"]? (?:{_VERB} be an? (?:\w+ )?"
+    r"|(?:is )?(?:mandatory|required|missing)[ :,\u2013-]{1,4}(?:an? )?)"
     r"(?:object|hash|dict(?:ionary)?|map|record) (?:with|containing|having|that has)"
     rf"(?: (?:the|an?))?(?: (?:key|field|property|member|attribute)s?:?)? {_NAMES}"
 )
@@ -376,7 +382,7 @@ class Prose:
                 yield FieldFault((lists[-1], FIRST, name), Fault.MISSING)
 
     def _in_plain_words(self, text: str, above: Path) -> Iterator[FieldFault]:
-        yield from self._in_object_with(text, above)
+        yield from self.in_object_with(text, above)
         yield from self._put_under(text)
 
     def _put_under(self, text: str) -> Iterator[FieldFault]:
@@ -388,15 +394,18 @@ class Prose:
         if is_name or (name and name.lower() not in known and not type_of_word(name)):
             yield FieldFault((name,), Fault.MISSING, is_exact=False)
 
-    def _in_object_with(self, text: str, above: Path) -> Iterator[FieldFault]:
+    def in_object_with(self, text: str, above: Path) -> Iterator[FieldFault]:
         """Read what an object has to have, where something else was sent for it."""
         if (told := _OBJECT_WITH.search(text)) is None:
             return
         sent = self._top if isinstance(self._top, dict) else {}
         place = spelling(told["place"])
         around = next((name for name in sent if spelling(name) == place), None)
+        if around is None and fault_in(told[0]) is Fault.MISSING:
+            around = told["place"]
+        within = above if above[-1:] == (around,) else (*above, str(around))
         for path in self._named(told["names"]) if around else ():
-            yield FieldFault((*above, str(around), *path), Fault.MISSING)
+            yield FieldFault((*within, *path), Fault.MISSING)
 
     def findings(self, text: str, above: Path = ()) -> Iterator[FieldFault]:
         """Return what each clause of a text says."""
@@ -420,6 +429,7 @@ class Prose:
             yield from inside
             return
         text = _OF_RAILS.sub(self._of_rails, rewritten(text))
+        text = _LABELLED.sub(self._of_labels, text)
         text = self._in_our_words(self._in_variables(text))
         chain = CHAIN.fullmatch(text)
         if chain:
@@ -592,6 +602,11 @@ class Prose:
         if match[0].endswith("must exist"):
             return f"{self._written([*words, 'id'])}: required"
         return f"{self._written(words)}: "
+
+    def _of_labels(self, match: re.Match[str]) -> str:
+        """Return the names of fields that are told as forms show them to people."""
+        labels = (one.lower().split() for one in match[1].split(", "))
+        return "".join(f'\n"{self._written(words)}": required' for words in labels)
 
     def _in_one_word(self, match: re.Match[str]) -> str:
         """Write a name of several words as one."""

@@ -45,6 +45,7 @@ from journeyman.network.service_model.refusals.keys import (
     POINTERS,
     PROSE_KEYS,
     RULES,
+    SAYING_BESIDE_A_PLACE,
     SAYING_KEYS,
     SHOWN,
     TREE_KEYS,
@@ -252,6 +253,14 @@ class Walk:
         self, path: Path, said: str, value: Mapping[str, JSON]
     ) -> Iterator[FieldFault]:
         """Read an object that says something of a field, or of members inside of it."""
+        members = [
+            one
+            for sentence in sayings(value)
+            for one in self._prose.in_object_with(sentence, path)
+        ]
+        if members:
+            yield from members
+            return
         prose = (
             one
             for sentence in sayings(value)
@@ -636,7 +645,8 @@ def _by_spelling(value: Mapping[str, JSON]) -> dict[str, JSON]:
 def sayings(value: Mapping[str, JSON]) -> Iterator[str]:
     """Return the words in which an object says what is wrong, the surest first."""
     told = _by_spelling(value)
-    for key in SAYING_KEYS:
+    has_place = any(isinstance(told.get(key), str) for key in FIELD_KEYS)
+    for key in (*SAYING_KEYS, *(SAYING_BESIDE_A_PLACE if has_place else ())):
         said = told.get(key)
         if isinstance(said, list):
             said = " ".join(one for one in said if isinstance(one, str))

@@ -30,10 +30,10 @@ from journeyman.network.service_model.request import is_day
 TYPES: Mapping[str, str] = {
     word: kind
     for kind, words in {
-        "string": "str string text varchar char",
+        "string": "str string text varchar char texte texto testo tekst zeichenkette",
         "integer": "int int16 int32 int64 integer long bigint whole short uint uint64"
-        " u8 u16 u32 u64 i32 i64 usize",
-        "number": "number float double decimal numeric float64 f64 f32",
+        " u8 u16 u32 u64 i32 i64 usize entier entero inteiro intero heltal ganzzahl",
+        "number": "number float double decimal numeric float64 f64 f32 zahl getal",
         "object": "type internally adjacently tagged object dict dictionary map mapping"
         " struct structure hash record model jsonobject input section segment",
         "array": "array list slice sequence iter",
@@ -146,7 +146,7 @@ _DAY = LazyPattern(
 )
 """How a date without a time is written, as different languages say it."""
 _DAY_OF_A_COUNTRY = LazyPattern(
-    r"(?<![\w%])(([A-Za-z])\2(?:\2\2)?)([./-]?)(([A-Za-z])\5)\3(([A-Za-z])\7(?:\7\7)?)(?!\w)"
+    r"(?<![\w%])(([^\W\d_])\2(?:\2\2)?)([./-]?)(([^\W\d_])\5)\3(([^\W\d_])\7(?:\7\7)?)(?!\w)"
 )
 """The same in another order and in any language, as in TT.MM.JJJJ and JJ/MM/AAAA."""
 _TO_COME = any_case(
@@ -154,6 +154,8 @@ _TO_COME = any_case(
     r"|\b(?:after|later than|greater than) (?:now|today|the current)\b"
 )
 """Of a time: one that is still to come is wanted."""
+_LATIN_M = str.maketrans("\u041c\u039c", "MM")
+"""In Cyrillic and in Greek, a month begins with an M, too."""
 _KEY_BUT_NO_TEXT = any_case(r"expected pk value, received str\b")
 """Django REST, of what refers to a record: a text that is none of its keys."""
 _OF_A_RELATION = any_case(r"\bmust exist\b|object does not exist\b")
@@ -214,8 +216,8 @@ _CHOICE = any_case(
     r"|(?:allowed|valid|accepted) values?|must be \S+ \(was)\b"
 )
 _RANGE = any_case(
-    r"\b(?:between|from|in (?:the )?range(?: of)?|within)\W{1,2}"
-    r"(?P<least>-?\d+(?:\.\d+)?s?)(?: and | to | ?\.\.\.? ?|, ?| ?[-\u2013] ?)"
+    r"\b(?:between|from|in (?:the )?range(?: of)?|within|in(?=\W{1,2}\d+\.\.))\W{1,2}"
+    r"(?P<least>-?\d+(?:\.\d+)?s?)(?: and | to | ?\.\.[.=]? ?|, ?| ?[-\u2013] ?)"
     r"(?P<most>-?\d+(?:\.\d+)?s?)"
 )
 STRICT = any_case(
@@ -271,7 +273,8 @@ def _day_in(said: str) -> str:
     if _DAY.search(said):
         return "date"
     shown = _DAY_OF_A_COUNTRY.search(said.replace("CCYY", "YYYY"))
-    parts = [part.upper() for part in shown.group(1, 4, 6)] if shown else []
+    groups = shown.group(1, 4, 6) if shown else ()
+    parts = [part.upper().translate(_LATIN_M) for part in groups]
     if not shown or sorted(map(len, parts)) != [2, 2, 4] or parts.count("MM") != 1:
         return ""
     codes = ("%Y" if len(one) > 2 else "%m" if one == "MM" else "%d" for one in parts)  # noqa: PLR2004 - letters
@@ -291,8 +294,9 @@ def options_in(said: str, *, is_value: bool = True) -> tuple[str, ...]:
         return items_in(plain[0])
     match = _OPTIONS.search(said)
     if match is None:
-        within = _RANGE.search(said)
-        return (within["least"], within["most"]) if within else ()
+        within, phrases = _RANGE.search(said), _PHRASES.search(said)
+        told = tuple(phrases[1].split(", ")) if phrases else ()
+        return (within["least"], within["most"]) if within else told
     text = next(filter(None, match.groups()), "")
     if match["literal"] or match["capitals"]:
         words = text.split()[:_MAX_OPTIONS]
@@ -314,6 +318,11 @@ def options_in(said: str, *, is_value: bool = True) -> tuple[str, ...]:
     return items if is_list and is_either else ()
 
 
+_PHRASES = any_case(
+    r"\b(?:choices|options|one of|values)(?: are)?: "
+    r"([\w.+-]+(?: [\w.+-]+){0,3}(?:, [\w.+-]+(?: [\w.+-]+){0,3}){1,19})\W*$"
+)
+"""Items of several words, as in "choices: Successful, Successful with issues"."""
 _EXPLAINED = LazyPattern(
     r"(?<=[\w'\"`]) \([^()\[\]:|'\"`]{1,40}\)(?=,| or | and |\W*$)"
 )
@@ -535,7 +544,7 @@ NO_NAMES = word_set(
     "supplied length contains option dictionary dict never "
     "query querystring url variant unexpected encountered still access more us such "
     "into accepted been write unprocessable subschema offset server service syntax "
-    "keyword keywords found give supply provide specify"
+    "keyword keywords found give supply provide specify mandatory"
 )
 """Words that stand where a name could, and are none of ours."""
 INSTEAD = any_case(rf"\bdid you mean ({_QUOTED_ITEM})")
