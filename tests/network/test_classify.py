@@ -277,6 +277,42 @@ async def test_a_flag_that_is_true_in_listings_and_false_in_an_answer_is_a_no(
     assert isinstance(done, Confirmed)
 
 
+@pytest.mark.parametrize(
+    ("yes", "no"),
+    [
+        ({"hdr": {"sys": "RAD", "rc": 0}}, {"hdr": {"sys": "RAD", "rc": 20}}),
+        ({"outcome": "ok"}, {"outcome": "declined", "editors-note": "No byline."}),
+        ({"RTN_CD": "000"}, {"RTN_CD": "117", "RTN_TXT": "NO SUCH FORM"}),
+    ],
+)
+async def test_another_code_than_that_of_a_listing_is_a_no(
+    server: ScriptedServer, network: NetworkClient, yes: JSON, no: JSON
+) -> None:
+    assert isinstance(yes, dict)
+    server.will(
+        answer(200, {**yes, "tasks": []}), answer(200, no), answer(200, {**yes, "n": 7})
+    )
+    await network.marketplace_tasks(5)
+
+    refused = await network.complete(TASK, KEY)
+    done = await network.complete(TASK, KEY)
+
+    assert isinstance(refused, Refused)
+    assert isinstance(done, Confirmed)
+
+
+async def test_a_state_beside_the_code_of_a_yes_is_no_code_of_a_no(
+    server: ScriptedServer, network: NetworkClient
+) -> None:
+    server.will(
+        answer(200, {"status": "ok", "code": 200, "page": 0, "tasks": []}),
+        answer(200, {"status": "completed", "code": 201, "page": 3}),
+    )
+    await network.marketplace_tasks(5)
+
+    assert isinstance(await network.complete(TASK, KEY), Confirmed)
+
+
 async def test_a_false_flag_beside_a_true_one_is_no_no(
     server: ScriptedServer, network: NetworkClient
 ) -> None:

@@ -61,6 +61,16 @@ def test_an_offset_that_is_no_number_is_a_cursor() -> None:
     assert dict(way.query) == {"offset": "itr7/rec4"}
 
 
+def test_a_key_to_resume_with_is_a_cursor() -> None:
+    way, *_ = ways({"MORE": "Y", "resumeKey": "26-004425"})
+
+    assert dict(way.query) == {"resumeKey": "26-004425"}
+
+
+def test_a_letter_tells_that_there_is_no_more() -> None:
+    assert ways({"MORE": "N", "resumeKey": "26-004425"}) == ()
+
+
 def test_a_link_may_stand_in_a_header() -> None:
     header = f'<{PATH}?page=1>; rel="first", <{PATH}?offset=3&limit=3>; rel="next"'
 

@@ -182,6 +182,7 @@ def test_the_last_task_of_a_market_is_read_as_the_others_were() -> None:
         ({"fee": {"amount": 300, "currency": "CRD", "as": "3.00 credits"}}, 3),
         ({"fee": {"value": 300, "exponent": 2, "currency": "CREDITS"}}, 3),
         ({"fee": {"amt": "3.00", "unit": "CR"}}, 3),
+        ({"size": {"cm": 120}, "pago": {"importe": 3, "moneda": "créditos"}}, 3),
         ({"folio": 8, "solde": "3 crédits"}, 3),
         ({"folio": 8, "prix": "3 couronnes"}, 0),
         ({"pages": 8, "honorarium": {"value": "3.00", "unit": "credits"}}, 3),
@@ -640,6 +641,20 @@ def test_a_reward_that_differs_in_every_record_is_no_id() -> None:
     assert len({task.id for task in tasks}) == 4
     assert [task.reward for task in tasks] == [15, 16, 17, 18]
     assert not {task.id for task in tasks} & {"15", "16", "17", "18"}
+
+
+def test_what_is_called_a_text_is_the_text_beside_a_longer_one() -> None:
+    def row(n: int) -> dict[str, JSON]:
+        label = f"A much longer description of asset number {n} in the rack"
+        return {
+            "sys_id": f"{n}a9",
+            "short_description": label,
+            "u_source_text": TEXTS[n],
+        }
+
+    tasks = read({"result": records(row)})
+
+    assert [str(task.text) for task in tasks] == [*TEXTS[: len(tasks)]]
 
 
 def test_what_is_paid_is_no_id_however_it_is_written() -> None:

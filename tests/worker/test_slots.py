@@ -256,6 +256,33 @@ async def test_tasks_that_are_paid_are_completed_where_as_many_are_held_as_may_b
     assert loop.journal.ledger.balance() == 100 + 6 * 3
 
 
+async def test_a_refusal_that_names_what_we_hold_is_about_that(
+    make_loop: MakeLoop, market: ScriptedMarket
+) -> None:
+    loop = make_loop(slots=3)
+    held: list[TaskId] = []
+
+    def two_at_most(task_id: TaskId) -> Outcome[Receipt]:
+        if len(held) == 2:
+            said = f"You still owe us {held[0]} and {held[1]}. File one of them first."
+            return Refused(Refusal.REJECTED, said, 200, answer={"note": said})
+        held.append(task_id)
+        return CLAIMED
+
+    def complete(task_id: TaskId) -> Outcome[Receipt]:
+        held.remove(task_id)
+        return COMPLETED
+
+    market.script["claim"] = [two_at_most] * 100
+    market.script["complete"] = [complete] * 5
+    loop.select.decide(tuple(task(f"poem-{n}", "yield") for n in range(5)))
+    async with loop.running():
+        for _ in range(20):
+            await loop.later(100)
+
+    assert states(loop) == {"completed": 5}
+
+
 async def test_a_lost_completion_of_what_is_paid_and_held_is_asked_for_again(
     make_loop: MakeLoop, market: ScriptedMarket
 ) -> None:

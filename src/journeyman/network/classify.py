@@ -388,7 +388,9 @@ def _has_failed(seen: Fields) -> bool:
     state = seen.pick(("statuscode", *_STATE_FIELDS), as_word)
     is_explained = any("fault" in n or "error" in n or "message" in n for n in seen)
     has_failed = has_errors or (is_explained and state in _FAILED_STATES)
-    return seen.says(("ok", "success"), flag=False) or (has_failed and not is_yes)
+    return seen.says(("ok", "success", "successful"), flag=False) or (
+        has_failed and not is_yes
+    )
 
 
 _FAILED_STATES = frozenset({"error", "failure", "fault"})

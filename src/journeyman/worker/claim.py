@@ -4,6 +4,7 @@ import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from itertools import chain
 
 from journeyman.domain.clock import Clock
 from journeyman.domain.outcomes import Confirmed, Failure, NotSent, Refusal, Refused
@@ -45,7 +46,7 @@ it each time, and refuses it each time, must not keep the network busy."""
 
 LONGEST_APPLICATION = timedelta(days=7)
 """A claim that is still to be accepted after so long counts as lost."""
-RECENTLY_ENDED, LONGEST_CONFLICT = 20, 1_000
+RECENTLY_ENDED, LONGEST_CONFLICT, SHORTEST_NAMED = 20, 1_000, 4
 """Of the tasks that ended last, and of the letters of a refusal, so many are looked at
 for one that the network still counts as held."""
 IN_REVIEW = "the answer to the claim says: under review"
@@ -160,7 +161,9 @@ class Claim:
         if not isinstance(failure, Refused):
             return False
         if failure.refusal is not Refusal.CONFLICT:
-            is_full = failure.refusal is Refusal.FULL
+            is_full = failure.refusal is Refusal.FULL or self._names_held(
+                record, failure
+            )
             if is_full:
                 await self._make_room(failure)
             return is_full
@@ -173,6 +176,24 @@ class Claim:
         if held is not None:
             await self._complete_paid(held)
         return True
+
+    def _names_held(self, record: TaskRecord, refused: Refused) -> bool:
+        """Return whether a refusal names tasks that we hold, and not the one refused.
+
+        As in "You still owe us council-vote": in whatever words, it is about those. A
+        short number may be anything.
+        """
+        tasks = self.intents.journal.tasks
+        said = str(refused.answer)[:LONGEST_CONFLICT]
+        named = {*re.findall(r"[\w.:/-]*\w", said)}
+        named = {one for one in named if len(one) >= SHORTEST_NAMED}
+        if not named or record.task_id in named:
+            return False
+        # Also those whose claims left at the same time: they may be held by now.
+        recent = chain.from_iterable(
+            tasks.recent(state, RECENTLY_ENDED) for state in IN_FLIGHT
+        )
+        return any(one.task_id in named for one in recent)
 
     async def _make_room(self, full: Refused) -> None:
         """Complete a task that was paid and is still held, or claim no more for now."""

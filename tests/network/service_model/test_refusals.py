@@ -2784,3 +2784,71 @@ def test_what_an_option_means_is_told_beside_it() -> None:
     fault = only(read_refusal({"text": said}, "", {"METHOD": "by hand"}))
 
     assert (fault.path, fault.options) == (("METHOD",), ("M", "A"))
+
+
+@pytest.mark.parametrize(
+    ("told", "sent", "path", "options"),
+    [
+        ("»Gravurtext« fehlt.", {"Auftrag": 7}, ("Gravurtext",), ()),
+        ("„Napis“ nie może być pusty", {"zlecenie": 7}, ("Napis",), ()),
+        ("`lease_secs` must be in 60..=3600", {"lease_secs": 1}, ("lease_secs",), ()),
+        (
+            "Invalid choice 'x' for field ended; choices: Done, Done with issues",
+            {"ended": "x"},
+            ("ended",),
+            ("Done", "Done with issues"),
+        ),
+    ],
+)
+def test_quotes_ranges_and_choices_are_read_in_many_forms(
+    told: str, sent: JSON, path: tuple[str, ...], options: tuple[str, ...]
+) -> None:
+    fault = only(read_refusal({"error": told}, "", sent))
+
+    assert fault.path == path
+    assert fault.options in (options, ("60", "3600"))
+
+
+def test_labels_are_told_as_a_form_shows_them() -> None:
+    said = (
+        "Data Policy Exception:\n The following fields are mandatory: Assigned to, Due"
+    )
+
+    found = read_refusal({"detail": said}, "", {"sys_id": "7"})
+
+    assert {one.path: one.fault for one in found} == {
+        ("assigned_to",): Fault.MISSING,
+        ("due",): Fault.MISSING,
+    }
+
+
+def test_names_with_hyphens_are_listed_where_others_have_them() -> None:
+    said = "Your slip has no docket, finished-copy and filed-on."
+
+    found = read_refusal({"note": said}, "", {"agent-id": "a-9", "slug": "x"})
+
+    assert [one.path for one in found] == [
+        ("docket",),
+        ("finished-copy",),
+        ("filed-on",),
+    ]
+
+
+def test_an_object_is_told_by_what_it_has() -> None:
+    said = "report IS MANDATORY - OBJECT WITH rptText, typingMins"
+    answer: JSON = {"errs": [{"FLD": "report", "CD": "RT-0101", "txt": said}]}
+
+    found = read_refusal(answer, "", {"lock": 7})
+
+    assert {one.path for one in found} == {
+        ("report", "rptText"),
+        ("report", "typingMins"),
+    }
+
+
+def test_a_day_may_be_shown_in_cyrillic_letters() -> None:
+    answer: JSON = {"Реквизит": "Срок", "Сообщение": "дата (ГГГГ-\u041c\u041c-ДД)"}
+
+    fault = only(read_refusal([answer], "", {"Срок": "сегодня"}))
+
+    assert (fault.path, fault.wants) == (("Срок",), "date %Y-%m-%d")

@@ -1829,6 +1829,38 @@ async def test_an_id_is_meant_by_the_name_that_it_begins_with() -> None:
     assert network.bodies("submit")[-1]["slp"] == "SLP-7"
 
 
+@pytest.mark.parametrize(
+    ("record", "name", "value"),
+    [
+        ({"number": "GR-41", "ref": "x"}, "sheet_number", "GR-41"),
+        ({"Номер": "ГР-41"}, "НомерЗаказа", "ГР-41"),
+    ],
+)
+async def test_a_code_of_a_record_is_asked_for_with_what_it_is_of(
+    record: dict[str, JSON], name: str, value: str
+) -> None:
+    network = StrictNetwork(SNAKE)
+    network.answers += [missing(name), (200, {})]
+    task = replace(TASK, raw={"id": "task-1", **record})
+
+    async with client_of(network) as client:
+        await client.complete(task, KEY)
+
+    assert network.bodies("complete")[-1][name] == value
+
+
+async def test_an_own_field_of_a_record_is_asked_for_by_its_label() -> None:
+    network = StrictNetwork(SNAKE)
+    text = "Data Policy Exception: The following fields are mandatory: Result"
+    network.answers += [(403, {"error": {"detail": text}}), (200, {})]
+    task = replace(TASK, raw={"id": "task-1", "u_result": ""})
+
+    async with client_of(network) as client:
+        await client.submit(task, RESULT, KEY)
+
+    assert network.bodies("submit")[-1]["u_result"] == "41"
+
+
 async def test_no_time_is_promised_behind_the_deadline_of_the_task() -> None:
     network = StrictNetwork(SNAKE)
     network.answers += [missing("due_date"), (200, {})]

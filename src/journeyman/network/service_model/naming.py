@@ -36,8 +36,11 @@ _NESTED = frozenset({dict, list})
 _DEPTH = 4
 """Objects inside each other in which fields are looked for."""
 
+_CAPITAL = "A-Z\u00c0-\u00d6\u00d8-\u00de\u0391-\u03a9\u0401-\u042f"
+"""Of Latin, Greek and Cyrillic."""
 _WORD_ENDS = re.compile(
-    r"[\W_]+|(?<=[^\W\d_A-Z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][^\W\d_A-Z])"
+    rf"[\W_]+|(?<=[^\W\d_{_CAPITAL}])(?=[{_CAPITAL}])"
+    rf"|(?<=[{_CAPITAL}])(?=[{_CAPITAL}][^\W\d_{_CAPITAL}])"
 )
 
 

@@ -27,7 +27,9 @@ _FIRST_PAGE = 1
 _CURSOR_WORDS = word_set(
     "cursor token continuation marker after bookmark scroll key checkpoint"
 )
-_AHEAD_WORDS = word_set("next end last continuation after more evaluated")
+_AHEAD_WORDS = word_set(
+    "next end last continuation after more evaluated resume resumption"
+)
 _PAST_WORDS = word_set("prev previous before start first self access csrf")
 _PAGE_WORDS = word_set("next page url uri link href")
 _MORE = ("hasmore", "hasnext", "hasnextpage", "more", "moreresults")
@@ -171,7 +173,9 @@ class _Finder:
 
     def _flags(self, names: Sequence[str]) -> list[bool]:
         found = [one.value for name in names for one in self.named.get(name, ())]
-        return [value for value in found if isinstance(value, bool)]
+        letters = {"Y": True, "N": False}
+        read = (letters.get(one, one) if isinstance(one, str) else one for one in found)
+        return [value for value in read if isinstance(value, bool)]
 
     def _links(self) -> list[PageRequest] | None:
         ways = [self._linked(one) for one in self.fields if one.is_next]

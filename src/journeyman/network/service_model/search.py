@@ -827,7 +827,9 @@ def _as_listed(found: FieldFault, record: Mapping[str, JSON]) -> FieldFault:
     *above, name = found.path
     if above or found.fault is not Fault.MISSING or name in record:
         return found
-    alike = [one for one in record if words_of(one)[1:] == words_of(name)]
+    parts = {one: words_of(one) for one in record}
+    own = [one for one, words in parts.items() if len("".join(words[:1])) == 1]
+    alike = [one for one in own if parts[one][1:] == words_of(name)]
     return replace(found, path=(alike[0],)) if len(alike) == 1 else found
 
 

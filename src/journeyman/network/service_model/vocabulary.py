@@ -249,7 +249,7 @@ class Vocabulary:
     are too late" must not match."""
 
     # A no inside a 2xx.
-    no_flags: tuple[str, ...] = ("ok", "success", "accepted")
+    no_flags: tuple[str, ...] = ("ok", "success", "successful", "accepted")
     """False in one of these is a no; true in one outweighs an `error` field."""
     no_states: frozenset[str] = word_set(
         "rejected refused denied declined error failed failure invalid forbidden "

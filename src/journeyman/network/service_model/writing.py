@@ -332,7 +332,8 @@ def _begins_as_named(value: JSON, path: Path) -> bool:
     start = begins[1].lower() if begins else ""
     word = words_of(path[-1])[0] if words_of(path[-1]) else ""
     is_usual = start in TASK_NOUNS | AGENT_NOUNS  # which tells nothing new
-    is_part = len(start) >= _CLEAR_START and word.startswith(start)
+    is_code = begins is not None and begins[1].isupper()
+    is_part = is_code and len(start) >= _CLEAR_START and word.startswith(start)
     return bool(start) and (start == word or is_part) and not is_usual
 
 
@@ -348,11 +349,13 @@ def _is_part_of(path: Path, source: str, value: JSON) -> bool:
     """
     leaf = words_of(source.rpartition(".")[2])
     is_code = isinstance(value, str) and bool(_CODE_LIKE.fullmatch(value))
-    is_listed = source.startswith(RECORD) and len(leaf) == 1
+    is_listed = source.startswith(RECORD) and source.count(".") == 1 == len(leaf)
     words = words_of(path[-1])
-    return is_listed and is_code and len(words) > 1 and leaf[0] in words
+    is_of_any = {*leaf} <= _OF_ANY_RECORD
+    return is_listed and is_code and leaf[0] in words[1:] + words[:-1] and not is_of_any
 
 
+_OF_ANY_RECORD = word_set("id pk key uuid guid uid oid ulid")
 _CODE_LIKE = re.compile(r"(?=.*\d)[^\W_][\w/-]{1,40}")
 
 

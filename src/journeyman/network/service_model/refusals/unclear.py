@@ -511,9 +511,35 @@ def missed_in_prose(told: Iterable[str], sent: JSON) -> list[FieldFault]:
     the body.
     """
     clauses = (one for text in told for one in _SENTENCES.split(text[:MAX_TEXT]))
-    found = (_missed_in(clause.strip(), sent) for clause in clauses)
-    paths = dict.fromkeys((name,) for name in found if name)
+    is_kebab = any("-" in name for name in leaf_names(sent))
+    found = [
+        name
+        for clause in clauses
+        for name in _all_missed_in(clause.strip(), sent, is_kebab=is_kebab)
+    ]
+    paths = dict.fromkeys((name,) for name in found)
     return [FieldFault(path, Fault.MISSING, is_exact=False) for path in paths]
+
+
+def _all_missed_in(clause: str, sent: JSON, *, is_kebab: bool) -> Iterator[str]:
+    """Return the word that is missed in a clause, and what is listed behind it.
+
+    As in "Your slip has no docket, finished-copy and filed-on", where hyphens join.
+    """
+    clause = _HYPHEN.sub("_", clause) if is_kebab else clause
+    first = _missed_in(clause, sent)
+    behind = clause.partition(first)[2] if first else ""
+    listed = _LISTED_BEHIND.match(behind)
+    more = _OF_LIST.findall(listed[0]) if listed else []
+    is_of_names = all(map(HUMPED.search, more))
+    for name in (first, *(more if is_of_names else ())):
+        if name:
+            yield name.replace("_", "-") if is_kebab else name
+
+
+_HYPHEN = LazyPattern(r"(?<=[^\W\d_])-(?=[^\W\d_])")
+_LISTED_BEHIND = LazyPattern(r"(?:(?:,| and|, and) [^\W\d]\w{1,40}){1,9}(?=\W*$)")
+_OF_LIST = LazyPattern(r"(?:,| and) ([^\W\d]\w{1,40})(?!\w)(?<! and)")
 
 
 def _missed_in(clause: str, sent: JSON) -> str:
