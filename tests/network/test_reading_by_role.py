@@ -645,7 +645,7 @@ def test_a_reward_that_differs_in_every_record_is_no_id() -> None:
 
 def test_what_is_called_a_text_is_the_text_beside_a_longer_one() -> None:
     def row(n: int) -> dict[str, JSON]:
-        label = f"A much longer description of asset number {n} in the rack"
+        label = f"A much longer description than {TEXTS[-1 - n]}"
         return {
             "sys_id": f"{n}a9",
             "short_description": label,

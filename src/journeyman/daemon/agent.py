@@ -47,7 +47,12 @@ from journeyman.network.discovery.comparison import Expectations
 from journeyman.network.discovery.survey import survey
 from journeyman.network.rate_limit.limiter import RateLimiter
 from journeyman.settings.sections import Settings
-from journeyman.worker.join import IdentityFiles, Join, missing_journal
+from journeyman.worker.join import (
+    IdentityFiles,
+    Join,
+    given_at_registration,
+    missing_journal,
+)
 from journeyman.worker.token import remember_token
 
 CHECKOUT = "create_checkout"
@@ -241,7 +246,7 @@ async def open_agent(
             )
             ours = environment.with_agent(identity)
             ours.redactor.add(identity.access_token.reveal())
-            network.identify(identity)
+            network.identify(identity, given_at_registration(journal))
             network.report_to(ours.log)
             rate_limiter.log = ours.log
             remember_token(rate_limiter, journal, ours.clock)

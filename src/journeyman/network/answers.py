@@ -140,9 +140,11 @@ _ASIDE = word_set(
 )
 """Words in the names of what an answer says besides of the work."""
 _OF_TEXT = re.compile(
-    r"te(?:xt[eo]?|sto|kst)|body|content|passage|wording|sentence|phrase|excerpt"
+    r"te(?:xt[eo]?|sto|kst)|[a-z]{0,8}txt|body|content|passage|wording|sentence|phrase|excerpt"
 )
 """Ends of the names of texts."""
+_OF_MESSAGE = re.compile(r"(?:msg|err|rtn|rc|stat|inf)(?:text|txt|msg|desc)?")
+"""A system says so how a request ended."""
 _ABOUT_WORK = word_set(
     "instruction instructions guideline guidelines guidance directions criteria hint "
     "hints style rule rules requirement requirements"
@@ -361,6 +363,7 @@ def _role_of(name: str) -> str:
         words
         and any(map(_OF_TEXT.fullmatch, (words[0], words[-1])))
         and {"status", "state"}.isdisjoint(words)
+        and not _OF_MESSAGE.fullmatch(spelling(name))
     ):
         return "text"
     return "guidance" if _ABOUT_WORK & {*words} else _RECORD.role_of(name)
@@ -371,6 +374,7 @@ def _is_prose(name: str, value: JSON) -> bool:
     if not isinstance(value, str) or len(value.split()) < _FEWEST_WORDS:
         return False
     is_aside = spelling(name) in NAMES["message_fields"] and name != "details"
+    is_aside |= bool(_OF_MESSAGE.fullmatch(spelling(name)))
     is_long = len(value.split()) > _LONGEST_LABEL
     aside = _ASIDE - {"name"} if is_long else _ASIDE  # a name may be what to write
     is_aside = is_aside or bool(aside & {*words_of(name)})

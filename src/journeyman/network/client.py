@@ -104,6 +104,7 @@ class NetworkClient:
         if portal_url is not None:
             self._portal_url = checked_address(portal_url, "network.portal_url")
         self._identity: tasks.Identity | None = None
+        self._given: dict[str, tasks.JSON] = {}
         uses_tls = "https:" in (self._base_url[:6], self._portal_url[:6])
         self._http = http.HttpClient(limits, transport, uses_tls=uses_tls)
         self._exchange = Exchange(
@@ -141,8 +142,14 @@ class NetworkClient:
         """Have each request from now on traced."""
         self._exchange.trace = trace
 
-    def identify(self, identity: tasks.Identity | None) -> None:
+    def identify(
+        self,
+        identity: tasks.Identity | None,
+        given: Mapping[str, tasks.JSON] = MappingProxyType({}),
+    ) -> None:
         """Use this identity for private endpoints from now on; None forgets it.
+
+        `given` is what else names the agent, as `Registration.given`.
 
         Raises:
             ValueError: another network issued it, or its token cannot be a header.
@@ -155,7 +162,7 @@ class NetworkClient:
                 )
             if not answers.is_header_safe(identity.access_token.reveal()):
                 raise ValueError("the access token has characters no header can carry")
-        self._identity = identity
+        self._identity, self._given = identity, dict(given)
         secrets = (identity.access_token.reveal(),) if identity else ()
         self._exchange.keep_secret(*secrets, *self._headers.values())
 
@@ -403,7 +410,7 @@ class NetworkClient:
             known = {"task_id": task_id} | tail_of(task_id)
         request = Request(
             action=endpoint.name,
-            said=_said(endpoint, {**known, **values}, key),
+            said=_said(endpoint, {**self._given, **known, **values}, key),
             key=key,
             task=task,
             may_have_worked=_may_have_paid if endpoint is endpoints.POST_TASK else None,

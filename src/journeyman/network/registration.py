@@ -10,7 +10,7 @@ import hashlib
 import re
 from base64 import urlsafe_b64decode
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from urllib.parse import unquote_plus, urlsplit
 
@@ -18,6 +18,7 @@ from journeyman.domain.tasks import JSON, AccessToken, AgentId
 from journeyman.network.answers import is_header_safe
 from journeyman.network.json_text import UnreadableJSONError, decoded, parse
 from journeyman.network.service_model.meaning import UUID_FORM
+from journeyman.network.service_model.naming import ID_WORDS, words_of
 from journeyman.network.service_model.plain import plain
 from journeyman.network.service_model.reading import (
     NAMES,
@@ -28,6 +29,7 @@ from journeyman.network.service_model.reading import (
     objects_in,
     spelling,
 )
+from journeyman.network.service_model.request import values_in
 from journeyman.observability.redaction import looks_random
 
 
@@ -41,6 +43,8 @@ class Registration:
     """The starting balance; None when the answer does not show it."""
     is_guess: bool = False
     """Where the token stands does not prove that it is one."""
+    given: Mapping[str, JSON] = field(default_factory=dict)
+    """What else names the agent, by its way: a number, a reference. No secret."""
 
 
 _MAX_LEAVES = 2_000
@@ -134,7 +138,34 @@ def read_registration(answer: JSON, headers: Mapping[str, str]) -> Registration:
         AccessToken(token),
         Fields(seen, anywhere).pick(NAMES["starter_credits"], as_amount),
         is_guess=not is_sure,
+        given=_given(answer, agent_id, token),
     )
+
+
+def _given(answer: JSON, agent_id: str, token: str) -> dict[str, JSON]:
+    """Return what else names the agent: some actions want another name than its id.
+
+    Nothing that may be a secret, whatever it is called.
+    """
+    return {
+        source: value
+        for source, value in values_in(REGISTER, answer, _LONGEST_GIVEN).items()
+        if not any(part in spelling(source) for part in (*_TOKEN_NAMES, *_ALSO_SECRET))
+        if str(value) not in {agent_id, token} and _names_us(source, value, agent_id)
+    }
+
+
+def _names_us(source: str, value: JSON, agent_id: str) -> bool:
+    """Return whether a value names the agent: a `workerNumber`, or "Device/{id}"."""
+    name = source.rpartition(".")[2]
+    is_id = not ID_WORDS.isdisjoint(words_of(name)[-1:])
+    return agent_id in str(value) or (is_id and not looks_random(str(value)))
+
+
+REGISTER = "register"
+"""Before the ways to these values."""
+_LONGEST_GIVEN = 60
+_ALSO_SECRET = ("refresh", "pass", "pin", "otp", "session", "cookie", "signature")
 
 
 def as_token(value: JSON) -> str | None:

@@ -178,7 +178,7 @@ class Claim:
         return True
 
     def _names_held(self, record: TaskRecord, refused: Refused) -> bool:
-        """Return whether a refusal names tasks that we hold, and not the one refused.
+        """Return whether a refusal names what we hold, and not the task refused.
 
         As in "You still owe us council-vote": in whatever words, it is about those. A
         short number may be anything.
@@ -193,7 +193,8 @@ class Claim:
         recent = chain.from_iterable(
             tasks.recent(state, RECENTLY_ENDED) for state in IN_FLIGHT
         )
-        return any(one.task_id in named for one in recent)
+        ids = ({one.task_id, *map(str, one.given.values())} for one in recent)
+        return not named.isdisjoint(chain.from_iterable(ids))
 
     async def _make_room(self, full: Refused) -> None:
         """Complete a task that was paid and is still held, or claim no more for now."""

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 REGISTRATION = "registration"
 """The fact that holds the intent."""
+GIVEN = "given at registration"
+"""The fact that holds what else names the agent."""
 AGENT = "agent"
 """The fact that names the agent whose ledger and tasks are in the journal."""
 
@@ -105,6 +107,12 @@ class RegistrationIntent:
             "Wait until tomorrow (UTC), or ask the network whether an agent of "
             "yours exists. Repeating could make a second agent.",
         )
+
+
+def given_at_registration(journal: Journal) -> dict[str, JSON]:
+    """Return what the network gave besides our id and token, that names us."""
+    given = journal.facts.get(GIVEN)
+    return given if isinstance(given, dict) else {}
 
 
 def is_registration_unknown(journal: Journal) -> bool:
@@ -224,7 +232,7 @@ class Join:
         identity = _identity_of(registration, answer.base_url)
         self.identity_files.save(identity)
         if answer.base_url == self.base_url:
-            self._book_starter(identity, registration.credits)
+            self._book_starter(identity, registration)
         self._forget_answer(registration)
         self.log.emit(
             events.RESCUED, agent_id=identity.agent_id, base_url=identity.base_url
@@ -309,7 +317,7 @@ class Join:
         # Before anything else: a token that is lost here is lost forever.
         self.identity_files.save(identity)
         self._forget_answer(registration)
-        self._book_starter(identity, registration.credits)
+        self._book_starter(identity, registration)
         self.log.emit(
             events.JOINED,
             agent_id=identity.agent_id,
@@ -318,9 +326,14 @@ class Join:
         )
         return identity
 
-    def _book_starter(self, identity: Identity, shown: int | None) -> None:
+    def _book_starter(
+        self, identity: Identity, registration: Registration | None
+    ) -> None:
+        shown = registration.credits if registration else None
         with self.journal.tx("starter credits"):
             self.journal.facts.put(AGENT, identity.agent_id)
+            if registration and registration.given:
+                self.journal.facts.put(GIVEN, dict(registration.given))
             book_starter(self.journal.ledger, shown)
 
     async def _wait(self, attempt: int, failure: Failure) -> None:

@@ -37,6 +37,7 @@ _LAST = ("last", "islast", "lastpage", "islastpage")
 _NUMBERS = (
     # Spring shows `number` and `pageNumber`, and is asked for `page`.
     *("page", "currentpage", "number", "pageindex", "pagenumber", "pageno", "pagenum"),
+    *("pagina", "seite", "strona", "sida", "side", "sayfa", "oldal", "stranka"),
 )
 _LAST_NUMBERS = (
     *("totalpages", "lastpage", "pagecount", "pages", "numpages", "pagestotal"),

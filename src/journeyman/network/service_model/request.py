@@ -155,7 +155,7 @@ def tail_of(task_id: JSON) -> dict[str, JSON]:
     return {TASK_TAIL: tail} if is_way else {}
 
 
-GIVEN = tuple(f"{action}." for action in ACTIONS)
+GIVEN = ("register.", *(f"{action}." for action in ACTIONS))
 """Before the sources that are values of an earlier answer."""
 MOMENTS = ("now", "ahead")
 """The sources of times: of the first try, and one to come."""

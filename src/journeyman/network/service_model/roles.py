@@ -115,6 +115,10 @@ _ABOUT_WORDS = word_set(
 """Beside these they do not."""
 
 
+_MARK_AND_NUMBER = re.compile(r"[A-Z]{1,6} \d{2,12}")
+"""A code of two parts, such as "BNSF 471234"."""
+
+
 class _Column:
     """One field over all records."""
 
@@ -451,6 +455,8 @@ class _Search:
         is_same = len(texts) >= _FEW and len(set(texts)) == 1
         if is_same or all(map(_OPAQUE.fullmatch, texts)):
             return False  # such as the hash of a text
+        if all(map(_MARK_AND_NUMBER.fullmatch, texts)):
+            return False
         is_known = column.role in {"title", "text"} or (
             # Under `words` there may be a number of words, or the words.
             not column.role

@@ -814,8 +814,11 @@ def _at_root(found: FieldFault, around: Container[str], body: JSON) -> FieldFaul
     """Return what is missed as an object around everything, if others have it so."""
     is_lone = not found.is_exact and len(found.path) == 1
     is_lacking = found.fault is Fault.MISSING and is_lone
-    is_sent = isinstance(body, dict) and found.path[0] in body
-    is_root = is_lacking and found.path[0] in around and not is_sent
+    names = [*body] if isinstance(body, dict) else []
+    # Each action has an object of its own where all was sent in another one's.
+    is_in_others = found.wants == "object" and len(names) == 1 and names[0] in around
+    is_of_others = found.path[0] in around or is_in_others
+    is_root = is_lacking and is_of_others and found.path[0] not in names
     return replace(found, is_root=True) if is_root else found
 
 

@@ -12,7 +12,8 @@ from journeyman.network.service_model.refusals.words import WEAK_NAMES
 FIELD_KEYS = in_order(
     "loc path pointer instancepath datapath propertyname propertypath param parameter "
     "field property attribute attr name key fieldname failedfield member members "
-    "location argument target element expression entry concerning where fld"
+    "location argument target element expression entry concerning where fld "
+    "champ campo feld veld pole felt"
 )
 """Where a vocabulary says which field it speaks about; the first that is there."""
 BODY_KEYS = word_set("loc path pointer instancepath location")
@@ -23,7 +24,9 @@ SAYING_KEYS = in_order(
     "say refused fault explanation problem issue"
 )
 """Where it says what is wrong with it."""
-SAYING_BESIDE_A_PLACE = ("text", "txt")
+SAYING_BESIDE_A_PLACE = in_order(
+    "text txt libelle mensaje mensagem messaggio meldung melding komunikat opis motivo"
+)
 """The same, but only where it says which field is meant: these may be fields."""
 OPTION_KEYS = in_order(
     "options enum allowedvalue allowedvalues allowed accepted acceptedvalues permitted "

@@ -168,6 +168,10 @@ _OUR_ID = any_case(
     rf"\b(?:your(?: own)?|own) {_AGENT}[ _-]?(?:id|identifier)\b"
     rf"|\b(?:authenticated|calling) {_AGENT}\b"
     r"|\b(?:the|your) agent[ _-]?id of\b"
+    r"|\b(?:given|issued|assigned) to you (?:on|at|when|with|by)\b"
+    r"|\b(?:on|at|à l'|l'|alla|en el|bei der|bij|przy|при|no) ?(?:registration"
+    r"|inscription|registrazione|registro|anmeldung|registrierung|(?:de )?registratie"
+    r"|rejestracji|регистрации|cadastro)\b"
     r"|\b\w+ (?:of|behind|for|(?:issued )?with) (?:this|the|your) (?:access )?"
     r"(?:token|key|credentials?)\b"
 )
@@ -361,11 +365,23 @@ def _within(sent: JSON, name: str) -> JSON:
     return next((v for way, v in walk(sent) if way[-1:] == (name,)), None)
 
 
+def _of_its_only_member(found: FieldFault, sent: JSON) -> FieldFault:
+    """Return what is said of an object as said of its only value, which is quoted."""
+    there = value_at(sent, found.path)
+    is_vague = found.fault is Fault.VALUE and not (found.options or found.wants)
+    if not is_vague or not isinstance(there, dict) or len(there) != 1:
+        return found
+    ((name, value),) = there.items()
+    is_quoted = isinstance(value, str) and value in found.phrase
+    return replace(found, path=(*found.path, name)) if is_quoted else found
+
+
 def _in_light_of(found: FieldFault, sent: JSON) -> FieldFault:
     """Judge a finding by what was sent."""
     found = _without_root(_from_the_root(found, sent), sent)
     found = _in_an_object_of(found, sent)
     found = replace(found, path=_without_tag(found.path, sent))
+    found = _of_its_only_member(found, sent)
     there = value_at(sent, found.path)
     if isinstance(there, dict) and there and found.options:
         found = _of_a_tag(found, there)

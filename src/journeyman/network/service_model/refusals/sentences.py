@@ -125,6 +125,8 @@ _ALLOWED = any_case(
     r"|(?:allowed|valid|accepted|supported|known|expected)"
     r" (?:fields|keys|properties|names)(?: are)?:? "
     r"|did you mean (?:to use )?"
+    r"|(?:champs|campos|campi) (?:admis|autorisés|permitidos|admitidos|ammessi"
+    r"|consentiti) ?: |(?:erlaubte|zulässige|bekannte) felder: |toegestane velden: "
     # serde: unknown field `task_id`, expected `gig_id` or `worker`
     rf"|(?<=, )expected (?:one of )?(?=`))\W{{0,3}}?{_NAMES}"
 )

@@ -287,7 +287,15 @@ class Walk:
             fault = Fault.TYPE if wants and not options else Fault.VALUE
         phrase = "" if options or fault is not Fault.VALUE else found.phrase
         place, form = found.path, found.form
-        yield FieldFault(place, fault, wants, options, phrase=phrase, form=form)
+        yield FieldFault(
+            place,
+            fault,
+            wants,
+            options,
+            means=found.means,
+            phrase=phrase,
+            form=form,
+        )
 
     def _judged(self, found: FieldFault, said: str) -> FieldFault:
         """Return what is said of a field as said of its value, where that is quoted.

@@ -30,7 +30,8 @@ from journeyman.network.service_model.request import is_day
 TYPES: Mapping[str, str] = {
     word: kind
     for kind, words in {
-        "string": "str string text varchar char texte texto testo tekst zeichenkette",
+        "string": "str string text varchar char character texte texto testo tekst"
+        " zeichenkette",
         "integer": "int int16 int32 int64 integer long bigint whole short uint uint64"
         " u8 u16 u32 u64 i32 i64 usize entier entero inteiro intero heltal ganzzahl",
         "number": "number float double decimal numeric float64 f64 f32 zahl getal",
@@ -62,6 +63,12 @@ _UNKNOWN = any_case(
     r"|has no column|remove (?:it|this|them)\b"
     # In the languages of Laravel's and Symfony's translations that are used most
     r"|inconnu|unbekannt|desconoci|desconheci|sconosciut|onbekend|nieznan|неизвестн|未知"
+    r"|n'est pas (?:admis|autorisé|reconnu|prévu)|nicht (?:erlaubt|zulässig|vorgesehen)"
+    r"|non (?:è )?(?:ammess|consentit|riconosciut|previst)|niet toegestaan"
+    r"|no (?:está |es )?(?:admitid|permitid|reconocid)"
+    r"|não (?:é )?(?:permitid|reconhecid)"
+    r"|niedozwolon|nepovolen|neznám|inte tillåt|ikke tilla|okänd|ukendt|ukjent"
+    r"|не (?:допуска|предусмотр)"
     r"|not an? (?:valid|known) (?:field|key|propert|param)"
     r"|expected (?:a value of type )?`?never"
     r"|(?:could not|cannot) (?:find|be mapped)"
@@ -80,7 +87,9 @@ _MISSING = any_case(
     r" (?:include|provide|contain|specify|have|send|supply|give)"
     r"|\bwanting\b|\b(?:key|field|property|parameter|member) \S+ (?:was |is )?not found"
     r"|erforderlich|fehlt|obligatoire|requis|manquant|obligatori[oa]|requerid[oa]|falta"
-    r"|obrigatóri[oa]|obbligatori[oa]|verplicht|ontbreekt|wymagan|обязател|必須|必填"
+    r"|obrigatóri[oa]|obbligator|verplicht|ontbreek|ontbrek|wymagan|обязател|必須|必填"
+    r"|mancant|manca\b|mancano|faltan|ausente|fehlen|saknas|mangler|puuttuu|hiányzik"
+    r"|kötelező|povinn|chybí|zorunlu|eksik|заполнен|отсутству|υποχρεωτικ|λείπει"
     r"|at least (?:1|one) (?:rune|char|element|item)"
     r"|\bno \S+ (?:given|provided|supplied|specified)|expected an? \w+ (?:named|called)"
 )
@@ -195,7 +204,7 @@ _OPTIONS = any_case(
     r"|(?:one of|expected(?: the literal| tags)?|allowed values?(?: are)?"
     r"|options?(?: are)?|\bin):?\s*(?P<listed>[\[(]?[`'\"\u201c].{1,300})"
     r"|(?:one of|enum(?: class)?|set|list|values?|options?|choices?|codes?:|valid"
-    r"|allowed|accepted|permitted|known|supported|either|zulässig|erlaubt)"
+    r"|allowed|accepted|permitted|known|supported|either|, use|zulässig|erlaubt)"
     r"(?: are| sind| ist)?:?\s*"
     rf"[\[({{]?(?P<bare>{BARE_ITEM}(?:{_BETWEEN}{BARE_ITEM}){{1,19}})(?:[\])}}]|\W*$)"
 )
@@ -323,9 +332,7 @@ _PHRASES = any_case(
     r"([\w.+-]+(?: [\w.+-]+){0,3}(?:, [\w.+-]+(?: [\w.+-]+){0,3}){1,19})\W*$"
 )
 """Items of several words, as in "choices: Successful, Successful with issues"."""
-_EXPLAINED = LazyPattern(
-    r"(?<=[\w'\"`]) \([^()\[\]:|'\"`]{1,40}\)(?=,| or | and |\W*$)"
-)
+_EXPLAINED = any_case(r"(?<=[\w'\"`]) \([^()\[\]:|'\"`]{1,40}\)(?=,| or | and |\W*$)")
 """What an item of a list means, as in "M (manual), A (automated)"."""
 _MAX_OPTIONS = 20
 _COUNTS = word_set("one two three four five six seven eight nine ten")
@@ -337,7 +344,7 @@ _OBJECTS = frozenset({"object", "array"})
 
 def items_in(listed: str) -> tuple[str, ...]:
     """Return the items of a list that is written out, as in "red, green or blue"."""
-    parts = re.split(r",|\||\b(?:or|and|oder|und)\b", listed)
+    parts = re.split(r",|\||\b(?:or|and|oder|und|OR|AND)\b", listed)
     # A stroke is part of an item, as in `text/plain`, where something else is between.
     parts = parts if len(parts) > 1 else listed.split("/")
     items = (
@@ -488,6 +495,8 @@ def form_in(said: str) -> str:
         return pattern["form"]
     if _ISO_DURATION.search(said[:MAX_TEXT]):
         return "P.+"
+    if length := _LENGTH.search(said[:MAX_TEXT]):
+        return f".{{{length[1]}}}"
     begun = {one[1] or one[2] for one in _FORM_SHOWN.finditer(said[:MAX_TEXT])}
     return f"{re.escape(begun.pop())}.+" if len(begun) == 1 else ""
 
@@ -514,6 +523,10 @@ _TEMPLATE = LazyPattern(
     r"(?<![\w/])(?:[\w.-]{1,40}/\{[\w.=*-]{1,40}\}(?:/(?=\w))?){1,6}"
 )
 _BRACES = LazyPattern(r"\{[^}]*\}")
+_LENGTH = any_case(
+    r"\blength(?: of| must be| =|:)? 0*([1-9]\d?)\b(?! ?(?:or|to|and|characters or|-))"
+)
+"""As in "must be character length 06"."""
 _ISO_DURATION = LazyPattern(r"\bPT?\d{1,3}[DHMSW]\b")
 """As ISO 8601 writes it: PT2H."""
 _FORM_SHOWN = LazyPattern(
