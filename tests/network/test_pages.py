@@ -71,6 +71,13 @@ def test_a_letter_tells_that_there_is_no_more() -> None:
     assert ways({"MORE": "N", "resumeKey": "26-004425"}) == ()
 
 
+@pytest.mark.parametrize("name", ["pagina", "seite", "strona"])
+def test_a_page_is_a_number_in_other_languages(name: str) -> None:
+    way, *_ = ways({name: 1, "total": 30})
+
+    assert dict(way.query) == {name: "2"}
+
+
 def test_a_link_may_stand_in_a_header() -> None:
     header = f'<{PATH}?page=1>; rel="first", <{PATH}?offset=3&limit=3>; rel="next"'
 

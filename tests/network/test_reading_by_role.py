@@ -657,6 +657,22 @@ def test_what_is_called_a_text_is_the_text_beside_a_longer_one() -> None:
     assert [str(task.text) for task in tasks] == [*TEXTS[: len(tasks)]]
 
 
+def test_what_a_system_says_of_a_request_is_no_text() -> None:
+    said = "FUNCTION COMPLETED WITHOUT ANY ERRORS TO REPORT"
+
+    tasks = read(
+        {
+            "RTN_TXT": said,
+            "ITEMS": [
+                {"ITMNO": f"{n}A9", "RMKTXT": TEXTS[n], "RTN_TXT": f"{said} {n}"}
+                for n in range(3)
+            ],
+        }
+    )
+
+    assert [str(task.text) for task in tasks] == [*TEXTS[:3]]
+
+
 def test_what_is_paid_is_no_id_however_it_is_written() -> None:
     def leaf(n: int) -> dict[str, JSON]:
         pay = f"{n + 2}.00"

@@ -148,6 +148,29 @@ async def test_an_agent_is_found_wherever_it_is(
     assert (found.agent_id, found.access_token.reveal()) == ("a-7", LONG)
 
 
+async def test_what_else_names_the_agent_is_kept_and_no_secret(
+    network: NetworkClient,
+) -> None:
+    body: JSON = {
+        "agent_id": "a-7",
+        "access_token": LONG,
+        "workerNumber": 41,
+        "reference": "Device/a-7",
+        "greeting": "Welcome",
+        "refresh_id": "r-1",
+        "session_id": "s-1",
+        "seal_id": f"{LONG}5",
+    }
+
+    found = network.read_registration(dumps(body).encode(), NO_HEADERS)
+
+    assert found is not None
+    assert dict(found.given) == {
+        "register.workerNumber": 41,
+        "register.reference": "Device/a-7",
+    }
+
+
 @pytest.mark.parametrize(
     "headers",
     [

@@ -150,6 +150,20 @@ async def test_what_is_said_of_a_claim_is_no_text_beside_one_that_is_called_so(
     assert as_claimed(task, outcome.value, NOW).text == f"{TEXT} 0"
 
 
+async def test_how_a_request_ended_is_no_text(
+    server: ScriptedServer, network: NetworkClient
+) -> None:
+    items: JSON = [{"ITMNO": f"{n}A9", "RMKTXT": f"{TEXT} {n}"} for n in range(3)]
+    task = ListingReader().listing({"ITEMS": items}).tasks[0]
+    said = "ITEM WAS RESERVED FOR THE DEVICE UNTIL THE END OF THE DAY"
+    server.will(answer(200, {"RTN_CD": "00", "RTN_TXT": said}))
+
+    outcome = await network.claim(task, KEY)
+
+    assert isinstance(outcome, Confirmed)
+    assert as_claimed(task, outcome.value, NOW).text == f"{TEXT} 0"
+
+
 async def test_guidance_beside_a_listed_text_is_no_text(
     server: ScriptedServer, network: NetworkClient
 ) -> None:

@@ -22,7 +22,12 @@ from journeyman.network.call import Arrival, Keep
 from journeyman.network.client import NetworkClient
 from journeyman.network.registration import Registration
 from journeyman.testing import FakeClock, FakeRandomness, RecordingLog
-from journeyman.worker.join import IdentityFiles, Join, is_registration_unknown
+from journeyman.worker.join import (
+    IdentityFiles,
+    Join,
+    given_at_registration,
+    is_registration_unknown,
+)
 
 URL = "http://network.example"
 DAY = 86_400
@@ -150,6 +155,19 @@ async def test_the_credits_that_the_answer_names_are_booked_else_the_contracts(
     await entrance.join()
 
     assert entrance.balance == booked
+
+
+async def test_what_else_names_the_agent_outlives_the_process(
+    entrance: Entrance,
+) -> None:
+    given = {"register.workerNumber": 41}
+    agent = Registration(AgentId("agent-1"), AccessToken("tok"), 100, given=given)
+    entrance.network.script = [Confirmed(agent)]
+
+    await entrance.join()
+
+    with Journal(entrance.journal_file, entrance.clock.now) as journal:
+        assert given_at_registration(journal) == given
 
 
 @pytest.mark.parametrize("answer", [UNKNOWN, NOT_SENT])

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -143,7 +143,11 @@ _OF_TEXT = re.compile(
     r"te(?:xt[eo]?|sto|kst)|[a-z]{0,8}txt|body|content|passage|wording|sentence|phrase|excerpt"
 )
 """Ends of the names of texts."""
-_OF_MESSAGE = re.compile(r"(?:msg|err|rtn|rc|stat|inf)(?:text|txt|msg|desc)?")
+_OF_MESSAGE = re.compile(
+    r"(?:msg|err|rtn|rc|stat|inf)(?:text|txt|msg|desc)?"
+    r"|mensa(?:gem|je)|messaggio|missatge|nachricht|meldung|melding|mesaj"
+    r"|komunikat|wiadomo[sś][cć]|zpr[aá]va|viesti|besked|meddelande|сообщение"
+)
 """A system says so how a request ended."""
 _ABOUT_WORK = word_set(
     "instruction instructions guideline guidelines guidance directions criteria hint "
@@ -270,6 +274,31 @@ def read_claim(
         text=_withheld(seen.sent, listed, said, is_described=is_described),
         lease_until=seen.lease,
     )
+
+
+class ClaimMessages:
+    """What the answers to claims say of all tasks alike: no work, whatever its name."""
+
+    def __init__(self) -> None:
+        self._said: dict[Path, tuple[TaskId, str]] = {}
+        self._differing: set[Path] = set()
+
+    def alike(self, task_id: TaskId, answer: JSON) -> Iterator[str]:
+        """Note an answer, and return what it says as those of other tasks did."""
+        for path, value in walk(answer):
+            if not isinstance(value, str) or " " not in value:
+                continue
+            of_task, before = self._said.get(path, (task_id, value))
+            if value != before:
+                self._differing.add(path)
+            elif path not in self._differing and of_task != task_id:
+                yield value
+            if len(self._said) < _MOST_PLACES:
+                self._said.setdefault(path, (task_id, value))
+
+
+_MOST_PLACES = 100
+"""Of sentences in the answers to claims."""
 
 
 def _withheld(

@@ -117,6 +117,7 @@ class NetworkClient:
         self._headers = dict(headers)
         self._exchange.keep_secret(*self._headers.values())
         self._listings = ListingReader(listing)
+        self._messages = answers.ClaimMessages()
         self._pages: dict[object, tuple[object, Before[Listing]]] = {}
         self.search = search or RequestSearch(owner={}, clock=clock, log=log)
         """How actions are written, and what is known of it."""
@@ -252,7 +253,7 @@ class NetworkClient:
                     task,
                     reply.status,
                     is_described=not self._listings.describes_all_alike,
-                    said=(agent_id, words),
+                    said=(agent_id, words, *self._messages.alike(task.id, reply.body)),
                 ),
             ),
             look,

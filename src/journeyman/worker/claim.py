@@ -4,6 +4,7 @@ import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from http import HTTPStatus
 from itertools import chain
 
 from journeyman.domain.clock import Clock
@@ -152,7 +153,7 @@ class Claim:
         return self._is_about_us(record, failure)
 
     async def _may_be_full(self, record: TaskRecord, failure: Failure) -> bool:
-        """Return whether a conflict may be with the tasks that we hold.
+        """Return whether a refusal may be about the tasks that we hold.
 
         Networks say in too many ways that an agent has as many as it may have. The next
         claim, when fewer are held, tells, whatever the words. Where none is held as far
@@ -160,17 +161,19 @@ class Claim:
         """
         if not isinstance(failure, Refused):
             return False
-        if failure.refusal is not Refusal.CONFLICT:
-            is_full = failure.refusal is Refusal.FULL or self._names_held(
-                record, failure
-            )
-            if is_full:
-                await self._make_room(failure)
-            return is_full
+        proof = self.intents.proof
+        is_conflict = failure.refusal is Refusal.CONFLICT
+        is_told = failure.refusal is Refusal.FULL
+        if is_told or (not is_conflict and self._names_held(record, failure)):
+            await self._make_room(failure)
+            return True
+        if not (is_conflict or _may_be_of_a_limit(failure)):
+            return False
         others = self.intents.journal.tasks.count_in(IN_FLIGHT) - 1
         held = None if others else self._paid_and_held(failure)
+        if held and not is_conflict and not proof.refuse("claim", record, failure):
+            held = None  # the next task tells whether it is about this one
         is_possible = bool(others) or held is not None
-        proof = self.intents.proof
         if not is_possible or not proof.may_be_full(record.task_id, max(others, 1)):
             return False
         if held is not None:
@@ -350,3 +353,9 @@ def as_claimed(listed: Task, claimed: Receipt, now: datetime) -> Task:
 
 def _ahead(end: datetime | None, now: datetime) -> datetime | None:
     return end if end is not None and end > now else None
+
+
+def _may_be_of_a_limit(refused: Refused) -> bool:
+    """Return whether a refusal that is no conflict may be about what we hold."""
+    is_forbidden = refused.status == HTTPStatus.FORBIDDEN
+    return is_forbidden or refused.refusal is Refusal.REJECTED

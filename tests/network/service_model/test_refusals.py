@@ -2852,3 +2852,49 @@ def test_a_day_may_be_shown_in_cyrillic_letters() -> None:
     fault = only(read_refusal([answer], "", {"Срок": "сегодня"}))
 
     assert (fault.path, fault.wants) == (("Срок",), "date %Y-%m-%d")
+
+
+def test_what_is_said_of_an_object_is_said_of_its_only_value_which_is_quoted() -> None:
+    said = "'parchment' is not acceptable here."
+    answer: JSON = {"where": "form.result", "problem": said}
+
+    fault = only(
+        read_refusal([answer], "", {"form": {"result": {"body": "parchment"}}})
+    )
+
+    assert fault.path == ("form", "result", "body")
+
+
+def test_a_length_that_is_told_is_the_form_of_a_value() -> None:
+    assert form_in("must be character length 06") == ".{6}"
+    assert form_in("a text of length 6 or more") == ""
+
+
+def test_names_that_are_admitted_are_told_in_french() -> None:
+    told = "Le champ « graveur » n'est pas admis. Champs admis : numero, date_rendu."
+    listed: JSON = [{"champ": "graveur", "libelle": told}]
+
+    found = read_refusal({"erreurs": listed}, "", {"numero": "7", "graveur": "a-9"})
+
+    assert ("graveur",) in {one.path for one in found if one.fault is Fault.UNKNOWN}
+    assert not any(one.fault is Fault.VALUE for one in found)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "o campo {} é obrigatório",
+        "il campo {} è mancante",
+        "falta el campo {}",
+        "veld {} ontbreekt",
+        "chybí pole {}",
+        "поле {} отсутствует",
+        "{} puuttuu",
+    ],
+)
+def test_what_is_missed_is_told_in_many_languages(said: str) -> None:
+    answer: JSON = {"error": said.format("`seal_no`")}
+
+    fault = only(read_refusal(answer, "", {"id": "7"}))
+
+    assert (fault.path, fault.fault) == (("seal_no",), Fault.MISSING)

@@ -7,7 +7,9 @@ from uuid import UUID
 
 import anyio
 import pytest
+from tests.network.conftest import identity_at
 from tests.network.service_model.strict_network import (
+    BASE_URL,
     Complain,
     DayClock,
     Store,
@@ -18,6 +20,7 @@ from tests.network.service_model.strict_network import (
     client_of,
     in_words,
     one_column,
+    places,
     plainly,
 )
 
@@ -1859,6 +1862,34 @@ async def test_an_own_field_of_a_record_is_asked_for_by_its_label() -> None:
         await client.submit(task, RESULT, KEY)
 
     assert network.bodies("submit")[-1]["u_result"] == "41"
+
+
+async def test_what_was_given_at_registration_is_sent_where_it_is_wanted() -> None:
+    network = StrictNetwork(SNAKE)
+    network.answers += [missing("workerNumber"), (200, {})]
+
+    async with client_of(network) as client:
+        client.identify(identity_at(BASE_URL), {"register.workerNumber": 41})
+        await client.claim(TASK, KEY)
+
+    assert network.bodies("claim")[-1]["workerNumber"] == 41
+
+
+async def test_an_action_has_a_section_of_its_own_where_others_have_one() -> None:
+    network = StrictNetwork(SNAKE)
+    lacking, unknown = "SECTION {} NOT PRESENT.", "SECTION {} NOT KNOWN."
+    told = [lacking.format("LOAN_RQST"), ""]
+    told += [lacking.format("RETURN_RQST"), unknown.format("LOAN_RQST"), ""]
+    network.answers += [(400, {"text": one}) if one else (200, {}) for one in told]
+
+    async with client_of(network) as client:
+        await client.claim(TASK, KEY)
+        await client.submit(TASK, RESULT, KEY)
+
+    assert [*network.bodies("claim")[-1]] == ["LOAN_RQST"]
+    returned = places(network.bodies("submit")[-1])
+    assert {"RETURN_RQST.task_id", "RETURN_RQST.result"} <= {*returned}
+    assert not any("LOAN_RQST" in place for place in returned)
 
 
 async def test_no_time_is_promised_behind_the_deadline_of_the_task() -> None:

@@ -100,6 +100,8 @@ _BAD_ENDS = word_set(
 """Words of values that are not what a worker says who has done the work."""
 _DURATIONS = {"seconds": 600, "minutes": 10, "hours": 1, "days": 1}
 """How long we ask for, of a network that wants to be told for how long."""
+_TEN_MINUTES = ("600s", "PT10M", "00:10:00")
+"""The same in the forms of Protocol Buffers, of ISO 8601 and of clocks."""
 _INSIDE_A_RESULT = ("text", "content", "result", "output", "body", "value", "answer")
 """What a result is called inside of an object that is about it."""
 
@@ -743,7 +745,8 @@ class Writer:
         words = {*every} - ID_WORDS
         is_given = source.startswith(GIVEN) and source.rpartition(".")[2] == name
         is_ours = value in (self.values.get("task_id"), self.values.get("agent_id"))
-        known = AGENT_NOUNS | {"task", self.style.noun}
+        ours = frozenset() if source.startswith(GIVEN[0]) else AGENT_NOUNS
+        known = ours | {"task", self.style.noun}
         is_telling = not words <= known if words else len(every) > 1
         return is_given and not is_ours and is_telling
 
@@ -831,10 +834,7 @@ class Writer:
             is_mime = {"content", "mime", "media"} & {*words_of(wanted.path[-1])}
             yield 3.0, Placed(wanted.path, constant="text/plain" if is_mime else "text")
         elif wanted.wants == "duration":
-            protobuf, iso = "600s", "PT10M"
-            is_iso = bool(wanted.form) and _has_form(iso, wanted.form)
-            yield 0.2, Placed(wanted.path, constant=iso if is_iso else protobuf)
-            yield 0.5, Placed(wanted.path, constant=protobuf if is_iso else iso)
+            yield from _ten_minutes(wanted)
         elif word in {"language", "lang", "locale"}:
             yield 3.0, Placed(wanted.path, constant="en")
         elif word == "initials" and wanted.wants in {"", "string"}:
@@ -1276,3 +1276,11 @@ class Writer:
         there = {path[:i] for path in paths for i in range(1, len(path) + 1)}
         extra = tuple(one for one in constants if one.path not in there)
         return (*ranked, *extra)
+
+
+def _ten_minutes(wanted: Wanted) -> Iterator[tuple[float, Placed]]:
+    """Return the ways to write how long it takes, the one that was shown first."""
+    for rank, written in enumerate(_TEN_MINUTES):
+        is_shown = bool(wanted.form) and _has_form(written, wanted.form)
+        cost = 0.0 if is_shown else 0.2 + 0.3 * rank
+        yield cost, Placed(wanted.path, constant=written)

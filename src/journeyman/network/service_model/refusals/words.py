@@ -39,7 +39,7 @@ TYPES: Mapping[str, str] = {
         " struct structure hash record model jsonobject input section segment",
         "array": "array list slice sequence iter",
         "boolean": "bool boolean true false",
-        "duration": "duration",
+        "duration": "duration timespan",
         "uuid": "uuid guid",
         "datetime": "datetime date timestamp instant time offsetdatetime iso iso8601",
         "iri": "iri url uri hyperlink",
@@ -53,7 +53,7 @@ _UNKNOWN = any_case(
     r"|unsupported|unspecified|disallowed|additional|\bextra\b|extra_forbidden|superfluous|prohibited"
     r"|not allowed|not be (?:allowed|sent|set\b(?! to))"
     r"|not (?:exist\b|defined)"
-    r"|not (?:an? )?(?:permitted|recogni[sz]ed|supported|expected|have)|no such"
+    r"|not (?:an? )?(?:permitted|recogni[sz]ed|supported|expected|known\b|have)|no such"
     r"|should not be present"
     r"|not found (?:in|on) (?:input )?type|does(?: not|n't) define"
     r"|must be (?:removed|omitted)|forbidden (?:field|key|propert|param)"
@@ -105,7 +105,7 @@ _TYPE_SAID = (
         r"\b(?:expect(?:ed|ing|s)|be|use|provide|valid|format|of type"
         r"|(?:converted?|deserialized?|cast) (?:in)?to|syntax for type)"
         r"(?=:?(?: an?| valid| type| of type| json)*[ ._:]"
-        r"[`'\"]?(?:\w+\.)*(?P<type>\w+))"
+        r"[`'\"]?(?:System\.Nullable`1\[)?(?:\w+\.)*(?P<type>\w+))"
     ),
     any_case(r"expected start of the (?P<type>object|array)\b"),
     any_case(
@@ -493,8 +493,9 @@ def form_in(said: str) -> str:
         return "[^/]+".join(parts)
     if (pattern := _PATTERN.search(said[:MAX_TEXT])) and _is_cheap(pattern["form"]):
         return pattern["form"]
-    if _ISO_DURATION.search(said[:MAX_TEXT]):
-        return "P.+"
+    for duration, form in _DURATIONS.items():
+        if duration.search(said[:MAX_TEXT]):
+            return form
     if length := _LENGTH.search(said[:MAX_TEXT]):
         return f".{{{length[1]}}}"
     begun = {one[1] or one[2] for one in _FORM_SHOWN.finditer(said[:MAX_TEXT])}
@@ -527,8 +528,11 @@ _LENGTH = any_case(
     r"\blength(?: of| must be| =|:)? 0*([1-9]\d?)\b(?! ?(?:or|to|and|characters or|-))"
 )
 """As in "must be character length 06"."""
-_ISO_DURATION = LazyPattern(r"\bPT?\d{1,3}[DHMSW]\b")
-"""As ISO 8601 writes it: PT2H."""
+_DURATIONS = {
+    LazyPattern(r"\bPT?\d{1,3}[DHMSW]\b"): "P.+",  # ISO 8601
+    LazyPattern(r"\bTimeSpan\b"): r"\d\d:\d\d:\d\d",  # .NET
+}
+"""The forms of durations, by what shows them."""
 _FORM_SHOWN = LazyPattern(
     r"(?<![\w-])([A-Za-z]{1,8}[-_])(?:\.{2,}|\u2026|[xX#0*]{2,}(?!\w)|<)"
     r"|\^([A-Za-z]{1,8}[-_])[\[\\(.]"
