@@ -673,6 +673,17 @@ def test_what_a_system_says_of_a_request_is_no_text() -> None:
     assert [str(task.text) for task in tasks] == [*TEXTS[:3]]
 
 
+def test_what_stands_around_records_under_their_names_is_no_record() -> None:
+    dockets: JSON = {
+        f"HP/041{n}/C": {"clause": TEXTS[n], "honorarium": f"{n + 2} credits"}
+        for n in range(3)
+    }
+
+    tasks = read({"docket-sheet": {"matters-awaiting": 3, "dockets": dockets}})
+
+    assert [one.id for one in tasks] == ["HP/0410/C", "HP/0411/C", "HP/0412/C"]
+
+
 def test_what_is_paid_is_no_id_however_it_is_written() -> None:
     def leaf(n: int) -> dict[str, JSON]:
         pay = f"{n + 2}.00"

@@ -156,7 +156,8 @@ async def test_what_else_names_the_agent_is_kept_and_no_secret(
         "access_token": LONG,
         "workerNumber": 41,
         "reference": "Device/a-7",
-        "greeting": "Welcome",
+        "cardCode": "a-7",
+        "greeting": "Welcome, a-7",
         "refresh_id": "r-1",
         "session_id": "s-1",
         "seal_id": f"{LONG}5",
@@ -168,6 +169,7 @@ async def test_what_else_names_the_agent_is_kept_and_no_secret(
     assert dict(found.given) == {
         "register.workerNumber": 41,
         "register.reference": "Device/a-7",
+        "register.cardCode": "a-7",
     }
 
 

@@ -150,12 +150,28 @@ async def test_what_is_said_of_a_claim_is_no_text_beside_one_that_is_called_so(
     assert as_claimed(task, outcome.value, NOW).text == f"{TEXT} 0"
 
 
+async def test_what_is_said_of_one_claim_after_another_is_no_text(
+    server: ScriptedServer, network: NetworkClient
+) -> None:
+    said = "Ordem reservada, e muito bom trabalho para todos os artesãos"
+    orders: JSON = [{"numero": n, "inscricao": f"Text number {n}"} for n in range(3)]
+    texts = []
+
+    for task in ListingReader().listing({"ordens": orders}).tasks:
+        server.will(answer(200, {"recado": said, "reserva": {"numero": task.id}}))
+        outcome = await network.claim(task, KEY)
+        assert isinstance(outcome, Confirmed)
+        texts.append(str(as_claimed(task, outcome.value, NOW).text))
+
+    assert texts[1:] == ["Text number 1", "Text number 2"]
+
+
 async def test_how_a_request_ended_is_no_text(
     server: ScriptedServer, network: NetworkClient
 ) -> None:
-    items: JSON = [{"ITMNO": f"{n}A9", "RMKTXT": f"{TEXT} {n}"} for n in range(3)]
+    items: JSON = [{"ITMNO": f"{n}A9", "RMK": f"{TEXT} {n}"} for n in range(3)]
     task = ListingReader().listing({"ITEMS": items}).tasks[0]
-    said = "ITEM WAS RESERVED FOR THE DEVICE UNTIL THE END OF THE DAY"
+    said = "ITEM WAS RESERVED FOR THE DEVICE, AND THAT UNTIL THE END OF THE DAY"
     server.will(answer(200, {"RTN_CD": "00", "RTN_TXT": said}))
 
     outcome = await network.claim(task, KEY)

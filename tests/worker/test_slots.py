@@ -256,6 +256,35 @@ async def test_tasks_that_are_paid_are_completed_where_as_many_are_held_as_may_b
     assert loop.journal.ledger.balance() == 100 + 6 * 3
 
 
+async def test_a_limit_is_understood_whatever_a_403_says(
+    make_loop: MakeLoop, market: ScriptedMarket
+) -> None:
+    loop = make_loop(slots=3)
+    held: list[TaskId] = []
+
+    def two_at_most(task_id: TaskId) -> Outcome[Receipt]:
+        if len(held) == 2:
+            said = "Ei enempää kuin kaksi keskeneräistä työtä."
+            return Refused(Refusal.UNAUTHORIZED, said, 403, answer={"viesti": said})
+        held.append(task_id)
+        return CLAIMED
+
+    def complete(task_id: TaskId) -> Outcome[Receipt]:
+        held.remove(task_id)
+        return COMPLETED
+
+    market.script["claim"] = [two_at_most] * 100
+    market.script["submit"] = [PAID] * 6
+    market.script["complete"] = [complete] * 6
+    loop.select.decide(tuple(task(f"t{n}", "yield") for n in range(6)))
+    async with loop.running():
+        for _ in range(20):
+            await loop.later(100)
+
+    assert states(loop) == {"completed": 6}
+    assert loop.journal.ledger.balance() == 100 + 6 * 3
+
+
 async def test_a_refusal_that_names_what_we_hold_is_about_that(
     make_loop: MakeLoop, market: ScriptedMarket
 ) -> None:

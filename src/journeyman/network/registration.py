@@ -17,7 +17,7 @@ from urllib.parse import unquote_plus, urlsplit
 from journeyman.domain.tasks import JSON, AccessToken, AgentId
 from journeyman.network.answers import is_header_safe
 from journeyman.network.json_text import UnreadableJSONError, decoded, parse
-from journeyman.network.service_model.meaning import UUID_FORM
+from journeyman.network.service_model.meaning import AGENT_NOUNS, UUID_FORM
 from journeyman.network.service_model.naming import ID_WORDS, words_of
 from journeyman.network.service_model.plain import plain
 from journeyman.network.service_model.reading import (
@@ -151,15 +151,18 @@ def _given(answer: JSON, agent_id: str, token: str) -> dict[str, JSON]:
         source: value
         for source, value in values_in(REGISTER, answer, _LONGEST_GIVEN).items()
         if not any(part in spelling(source) for part in (*_TOKEN_NAMES, *_ALSO_SECRET))
-        if str(value) not in {agent_id, token} and _names_us(source, value, agent_id)
+        if str(value) != token and _names_us(source, value, agent_id)
     }
 
 
 def _names_us(source: str, value: JSON, agent_id: str) -> bool:
     """Return whether a value names the agent: a `workerNumber`, or "Device/{id}"."""
-    name = source.rpartition(".")[2]
-    is_id = not ID_WORDS.isdisjoint(words_of(name)[-1:])
-    return agent_id in str(value) or (is_id and not looks_random(str(value)))
+    words = words_of(source.rpartition(".")[2])
+    if str(value) == agent_id:
+        return not {*words} <= AGENT_NOUNS | ID_WORDS  # else everybody knows the name
+    is_id = not ID_WORDS.isdisjoint(words[-1:])
+    is_of_us = agent_id in str(value) and " " not in str(value)
+    return is_of_us or (is_id and not looks_random(str(value)))
 
 
 REGISTER = "register"

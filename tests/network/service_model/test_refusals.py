@@ -2898,3 +2898,70 @@ def test_what_is_missed_is_told_in_many_languages(said: str) -> None:
     fault = only(read_refusal(answer, "", {"id": "7"}))
 
     assert (fault.path, fault.fault) == (("seal_no",), Fault.MISSING)
+
+
+def test_the_key_of_a_list_of_names_says_what_is_wrong_with_them() -> None:
+    said = "Some parts of the form were left blank."
+    answer: JSON = {"Ok": False, "Problem": said, "LeftBlank": ["HelperNo", "ReadyBy"]}
+
+    found = read_refusal(answer, "", {"JobNo": 17})
+
+    assert {one.path: one.fault for one in found} == {
+        ("HelperNo",): Fault.MISSING,
+        ("ReadyBy",): Fault.MISSING,
+    }
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"codi": "X-1", "missatge": "Falta el camp «sheet_no».", "camp": "sheet_no"},
+        {"sjekk": "sheet_no", "beskjed": "«sheet_no» er påkrevd og mangler."},
+    ],
+)
+def test_what_a_sentence_quotes_is_a_name_whatever_the_keys_are(told: JSON) -> None:
+    fault = only(read_refusal({"error": told}, "", {"id": "7"}))
+
+    assert (fault.path, fault.fault) == (("sheet_no",), Fault.MISSING)
+
+
+def test_what_an_object_under_a_name_has_is_missed_inside_of_it() -> None:
+    said = "an object under the heading 'retainer', stating 'docket' and 'check'."
+
+    found = read_refusal({"text": f"Papers are presented as {said}"}, "", {"id": "7"})
+
+    assert [(one.path, one.fault) for one in found] == [
+        (("retainer", "docket"), Fault.MISSING),
+        (("retainer", "check"), Fault.MISSING),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("said", "wants", "form"),
+    [
+        ("could not be converted to System.TimeSpan", "duration", r"\d\d:\d\d:\d\d"),
+        (
+            "could not be converted to System.Nullable`1[System.TimeSpan]",
+            "duration",
+            r"\d\d:\d\d:\d\d",
+        ),
+        ("could not be converted to System.Nullable`1[System.Int32]", "integer", ""),
+        ("Musí být celé číslo, nejméně 1.", "integer", ""),
+        ("skal være et heltall", "integer", ""),
+        ("must be a liczba całkowita", "integer", ""),
+        ("Root element 'spent' has no child elements", "object", ""),
+    ],
+)
+def test_a_type_is_told_in_other_words(said: str, wants: str, form: str) -> None:
+    fault = only(read_refusal({"errors": {"spent": [said]}}, "", {"spent": "a b"}))
+
+    assert (fault.path, fault.wants, fault.form) == (("spent",), wants, form)
+
+
+def test_an_element_that_is_not_found_is_missed_as_an_object() -> None:
+    said = "Root element 'AssignRequest' not found in message"
+    head: JSON = {"MessageId": "NPN23", "ReturnCode": "1002", "ReturnText": said}
+
+    fault = only(read_refusal({"MessageHeader": head}, "", {"WorkOrderNo": 7}))
+
+    assert (fault.path, fault.wants) == (("AssignRequest",), "object")

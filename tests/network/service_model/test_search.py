@@ -1805,7 +1805,7 @@ async def test_a_day_is_written_as_a_country_writes_it(shown: str, day: str) -> 
     assert network.bodies("complete")[-1]["erledigtAm"] == day
 
 
-@pytest.mark.parametrize("name", ["due_date", "promised_by", "ends_at"])
+@pytest.mark.parametrize("name", ["due_date", "promised_by", "ready_by", "ends_at"])
 async def test_a_time_to_come_is_promised_where_one_is_wanted(name: str) -> None:
     network = StrictNetwork(SNAKE)
     late: tuple[int, JSON] = (400, {"error": f"{name} must be in the future"})

@@ -555,9 +555,16 @@ def _labelled(task: Task, label: str) -> Task:
 
 
 def _holds_objects(record: JSON) -> bool:
-    """Return whether an object has a list of others, as the page of a listing has."""
+    """Return whether an object has a list of others, as the page of a listing has.
+
+    Or several that are alike, each under a name of its own.
+    """
     inner = record.values() if isinstance(record, dict) else ()
-    return any(isinstance(one, list) and _has_objects(one) for one in inner)
+    members = ([*one.values()] for one in inner if isinstance(one, dict) and one)
+    is_of_alike = any(len(one) > 1 and _are_alike(one) for one in members)
+    return is_of_alike or any(
+        isinstance(one, list) and _has_objects(one) for one in inner
+    )
 
 
 def _without_groups(records: Sequence[JSON]) -> Sequence[JSON]:

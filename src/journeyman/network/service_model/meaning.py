@@ -30,7 +30,8 @@ COMMON_NOUNS = ("job", "work", "item", "order", "request")
 AGENT_NOUNS = word_set(
     "agent worker user member bot runner claimant assignee executor performer "
     "contractor account actor by claimer claimed assigned owner submitter "
-    "freelancer provider solver operator participant who"
+    "freelancer provider solver operator participant who helper volunteer artisan "
+    "craftsman technician employee"
 )
 RESULT_WORDS = in_order(
     "result output answer response solution deliverable content text body submission "
@@ -185,7 +186,7 @@ _MOMENTS = word_set("at on time timestamp date datetime")
 """Names that end so ask for a time."""
 _AHEAD = word_set("due deadline eta until expires expiry promised")
 """Words for a time that is still to come, such as when the work will be done."""
-_EXPECTED = word_set("expected estimated planned delivery finish completion")
+_EXPECTED = word_set("expected estimated planned delivery finish completion ready done")
 """The same beside a word for a time."""
 
 

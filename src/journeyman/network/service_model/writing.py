@@ -745,8 +745,9 @@ class Writer:
         words = {*every} - ID_WORDS
         is_given = source.startswith(GIVEN) and source.rpartition(".")[2] == name
         is_ours = value in (self.values.get("task_id"), self.values.get("agent_id"))
-        ours = frozenset() if source.startswith(GIVEN[0]) else AGENT_NOUNS
-        known = ours | {"task", self.style.noun}
+        is_of_us = source.startswith(GIVEN[0])
+        is_ours = is_ours and not is_of_us
+        known = (frozenset() if is_of_us else AGENT_NOUNS) | {"task", self.style.noun}
         is_telling = not words <= known if words else len(every) > 1
         return is_given and not is_ours and is_telling
 

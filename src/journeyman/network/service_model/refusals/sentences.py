@@ -353,6 +353,12 @@ _OBJECT_WITH = any_case(
     rf"(?: (?:the|an?))?(?: (?:key|field|property|member|attribute)s?:?)? {_NAMES}"
 )
 """As in "Proof must be an object with the wording"."""
+_OBJECT_UNDER = any_case(
+    r"\bobject (?:under|named|called|in|at)(?: the)?(?: (?:heading|key|name|field"
+    rf"|property|member))? [`'\"](?P<place>{NAME})[`'\"],? (?:that )?(?:stat|giv|hav"
+    rf"|hold|contain|nam)(?:ing|es?|s) {_NAMES}"
+)
+"""As in "an object under 'loan' that names 'slip' and 'reader'"."""
 
 
 class Prose:
@@ -398,7 +404,11 @@ class Prose:
 
     def in_object_with(self, text: str, above: Path) -> Iterator[FieldFault]:
         """Read what an object has to have, where something else was sent for it."""
-        if (told := _OBJECT_WITH.search(text)) is None:
+        told, under = _OBJECT_WITH.search(text), _OBJECT_UNDER.search(text)
+        if under is not None:
+            for path in self._named(under["names"]):
+                yield FieldFault((*above, under["place"], *path), Fault.MISSING)
+        if told is None:
             return
         sent = self._top if isinstance(self._top, dict) else {}
         place = spelling(told["place"])

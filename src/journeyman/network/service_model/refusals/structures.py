@@ -154,15 +154,13 @@ class Walk:
     def _in_object(
         self, value: dict[str, JSON], above: Path, *, fields: bool, depth: int
     ) -> Iterator[FieldFault]:
-        value = _filled_in(value)
+        value = _in_known_words(_filled_in(value), self._sent)
         fields = fields or self._is_by_name(value)
         # A text beside its language, as OData has it, is no field.
         fields = fields and not _has_language(value)
         said = " ".join(sayings(value))[:MAX_SAID]
         self._letters -= len(said)
-        is_judged = fault_in(said) or BAD_TYPE.search(said)
-        is_told = is_judged or wanted_type(said) or _points(value)
-        tells = " " in said or not said.isascii() or is_told
+        tells = " " in said or not said.isascii() or _judges(said) or _points(value)
         tells = tells and not (fields and _is_of_lists_alone(value))
         is_around = has_parts(value)
         place = self._place_of(value) if tells and not is_around else None
@@ -170,7 +168,9 @@ class Walk:
             place = ()  # it is said of the name above it
         scope = value.get("scope")  # Rails names the object whose names it lists
         within = path_of(scope) if isinstance(scope, str) and is_name(scope) else ()
+        named = _listed_in_words(value, above) if self._is_prose_read else ()
         listed = [*_listed(value, (*above, *(place or within)), said, self._sent)]
+        listed += named
         yield from listed
         if place is not None and not listed:
             told = self._at((*above, *place), said, value)
@@ -628,6 +628,17 @@ def _listed(
                     yield FieldFault(above if is_again else (*above, *path), fault)
 
 
+def _listed_in_words(value: Mapping[str, JSON], above: Path) -> Iterator[FieldFault]:
+    """Read lists of names whose key says in words what is wrong: `left_blank`."""
+    for key, inner in value.items():
+        words = words_of(key)
+        fault = fault_in(" ".join(words)) if len(words) > 1 else None
+        names = inner if isinstance(inner, list) else []
+        if fault in OF_NAMES and spelling(key) not in LISTS:
+            texts = (one for one in names if isinstance(one, str) and is_name(one))
+            yield from (FieldFault((*above, *path_of(one)), fault) for one in texts)
+
+
 def _listed_options(value: Mapping[str, JSON], name: str) -> Iterator[str]:
     """Return the values that stand beside what is said of a name, whatever their key.
 
@@ -699,6 +710,11 @@ def _asked_type(value: Mapping[str, JSON]) -> str:
     named += [layer.get("type") for layer in _layers(value, "params")][:-1]  # ajv
     told = (one for one in named if isinstance(one, str) and '"' not in one)
     return next(filter(None, map(type_of_word, told)), "")
+
+
+def _judges(said: str) -> bool:
+    """Return whether a word says what is wrong, as a whole sentence does."""
+    return bool(fault_in(said) or BAD_TYPE.search(said) or wanted_type(said))
 
 
 def _points(value: Mapping[str, JSON]) -> bool:
@@ -792,6 +808,28 @@ def _named_in_words(value: Mapping[str, JSON]) -> Path | None:
         if len(words) > 1 and is_told and spelling(key) not in PROSE_KEYS:
             return (str(named),)
     return None
+
+
+def _in_known_words(value: dict[str, JSON], sent: JSON) -> dict[str, JSON]:
+    """Return an object with known keys for a name and for what is said of it.
+
+    In any language the one quotes the other: `{"camp": "seal", "missatge": "'seal'?"}`.
+    """
+    prose = [one for one in value.values() if isinstance(one, str) and " " in one]
+    if any(sayings(value)) or len(prose) != 1:
+        return value
+    quoted = {*_QUOTED.findall(prose[0])}
+    place = place_in(value, sent)
+    named = [
+        key for key, one in value.items() if isinstance(one, str) and one in quoted
+    ]
+    if place is None and (len(named) != 1 or not is_name(str(value[named[0]]))):
+        return value
+    told = {} if place else {"field": value[named[0]]}
+    return {**value, **told, "message": prose[0]}
+
+
+_QUOTED = LazyPattern(r"(?<=['\"`])[^'\"`]+(?=['\"`])")
 
 
 def _is_rooted(value: Mapping[str, JSON]) -> bool:

@@ -36,7 +36,8 @@ TYPES: Mapping[str, str] = {
         " u8 u16 u32 u64 i32 i64 usize entier entero inteiro intero heltal ganzzahl",
         "number": "number float double decimal numeric float64 f64 f32 zahl getal",
         "object": "type internally adjacently tagged object dict dictionary map mapping"
-        " struct structure hash record model jsonobject input section segment",
+        " struct structure hash record model jsonobject input section segment"
+        " root child",
         "array": "array list slice sequence iter",
         "boolean": "bool boolean true false",
         "duration": "duration timespan",
@@ -85,7 +86,8 @@ _MISSING = any_case(
     r"|must be (?:provided|present|set|specified|supplied|given)|received null"
     r"|(?:must|should|please|to)"
     r" (?:include|provide|contain|specify|have|send|supply|give)"
-    r"|\bwanting\b|\b(?:key|field|property|parameter|member) \S+ (?:was |is )?not found"
+    r"|\bwanting\b|\b(?:key|field|property|parameter|member|element|node|tag) \S+"
+    r" (?:was |is )?not found"
     r"|erforderlich|fehlt|obligatoire|requis|manquant|obligatori[oa]|requerid[oa]|falta"
     r"|obrigatóri[oa]|obbligator|verplicht|ontbreek|ontbrek|wymagan|обязател|必須|必填"
     r"|mancant|manca\b|mancano|faltan|ausente|fehlen|saknas|mangler|puuttuu|hiányzik"
@@ -109,8 +111,10 @@ _TYPE_SAID = (
     ),
     any_case(r"expected start of the (?P<type>object|array)\b"),
     any_case(
-        r"\b(?P<type>section|segment) \S+ (?:(?:is|was) )?(?:not|missing|required)"
+        r"\b(?P<type>section|segment|root) (?:element )?\S+ (?:(?:is|was) )?"
+        r"(?:not|missing|required)"
     ),
+    any_case(r"\bhas no (?P<type>child) ?(?:ren|elements|nodes)\b"),
     # Python's schema and colander
     any_case(r"\binstance of '(?P<type>\w+)'"),
     any_case(r"\bis not (?P<type>iter)able\b"),
@@ -165,6 +169,12 @@ _TO_COME = any_case(
 """Of a time: one that is still to come is wanted."""
 _LATIN_M = str.maketrans("\u041c\u039c", "MM")
 """In Cyrillic and in Greek, a month begins with an M, too."""
+_WHOLE_NUMBER = any_case(
+    r"\b(?:(?:número|numero) (?:entero|inteiro|intero|enter)|nombre entier|ganze zahl"
+    r"|geheel getal|liczb\w+ całkowit|cel[éouýá]\w* čísl|egész szám|kokonaisluku"
+    r"|hel(?:t )?tall?|цел\w+ числ|tam say\w|număr întreg|cijeli broj)"
+    r"|ακέραι|整数|整數|정수"
+)
 _KEY_BUT_NO_TEXT = any_case(r"expected pk value, received str\b")
 """Django REST, of what refers to a record: a text that is none of its keys."""
 _OF_A_RELATION = any_case(r"\bmust exist\b|object does not exist\b")
@@ -259,7 +269,7 @@ def fault_in(said: str) -> Fault | None:
 def wanted_type(said: str) -> str:
     """Return the type that is asked for; empty when none is."""
     said = in_json_types(said[:MAX_TEXT])
-    if _KEY_BUT_NO_TEXT.search(said):
+    if _KEY_BUT_NO_TEXT.search(said) or _WHOLE_NUMBER.search(said):
         return "integer"
     if _TO_COME.search(said):
         return AHEAD
