@@ -183,6 +183,16 @@ async def test_a_success_status_whose_body_says_no_is_a_refusal(
     assert outcome.refusal is refusal
 
 
+async def test_work_that_looks_like_the_code_of_an_error_is_none(
+    server: ScriptedServer, network: NetworkClient
+) -> None:
+    server.will(answer(200, {"sheet": {"result": "E014", "state": "accepted"}}))
+
+    outcome = await network.submit(TASK, Result(output="E014"), KEY)
+
+    assert isinstance(outcome, Confirmed)
+
+
 @pytest.mark.parametrize(
     "body",
     [

@@ -373,7 +373,8 @@ def _has_error_code(body: Mapping[str, JSON]) -> bool:
         isinstance(value, str) and bool(ERROR_CODE.fullmatch(value))
         for seen in (body, *heads)
         for name, value in seen.items()
-        if words_of(name)[-1:] and words_of(name)[-1] in _CODE_WORDS
+        # Under `result` there may be the work itself, such as "E014" in capitals.
+        if {*words_of(name)[-1:]} & (_CODE_WORDS - {"result", "outcome"})
     )
 
 
