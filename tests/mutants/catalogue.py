@@ -498,6 +498,20 @@ FOUND_BY_TESTS: Mapping[str, tuple[SourceMutant, ...]] = {
             "network/test_reading_by_role.py",
         ),
         SourceMutant(
+            "words may stay where nothing was found for them",
+            "network/service_model/search.py",
+            "faulty = placed if is_quoted and len(placed) == 1 else []",
+            "faulty = list[Placed]()",
+            "network/service_model/test_search.py",
+        ),
+        SourceMutant(
+            "codes with their meanings are prose",
+            "network/service_model/refusals/words.py",
+            'lambda one: "|".join(_CODE.findall(one[0]))',
+            "lambda one: one[0]",
+            "network/service_model/test_refusals.py",
+        ),
+        SourceMutant(
             "a yes is never a no",
             "network/service_model/writing.py",
             "yield 0.9, Placed(path, constant=is_no)",

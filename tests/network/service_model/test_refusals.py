@@ -2965,3 +2965,18 @@ def test_an_element_that_is_not_found_is_missed_as_an_object() -> None:
     fault = only(read_refusal({"MessageHeader": head}, "", {"WorkOrderNo": 7}))
 
     assert (fault.path, fault.wants) == (("AssignRequest",), "object")
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "value 'x' is not valid (code list CL07: COMPL = done; NOACC = no access)",
+        "INVALID CODE. PERMITTED CODES: COMPL=DONE, NOACC=NO ACCESS.",
+    ],
+)
+def test_codes_are_told_with_their_meanings(said: str) -> None:
+    told: JSON = [{"field": "closure", "message": f"closure {said}"}]
+
+    fault = only(read_refusal({"errors": told}, "", {"closure": "x"}))
+
+    assert fault.options == ("COMPL", "NOACC")

@@ -1892,6 +1892,22 @@ async def test_an_action_has_a_section_of_its_own_where_others_have_one() -> Non
     assert not any("LOAN_RQST" in place for place in returned)
 
 
+async def test_where_nothing_is_found_for_words_an_id_is_wanted() -> None:
+    network = StrictNetwork(SNAKE)
+    form = "an object under the name 'retainer', stating 'docket', 'agent' and 'check'."
+    network.answers += [(400, {"text": f"Papers are presented as {form}"})]
+    words = "'Claimed by an autonomous agent'"
+    absent: JSON = {"text": f"No matter is entered under docket {words}."}
+    network.answers += [(404, absent), (200, {})]
+
+    async with client_of(network) as client:
+        await client.claim(TASK, KEY)
+
+    (retainer,) = network.bodies("claim")[-1].values()
+    assert isinstance(retainer, dict)
+    assert retainer["docket"] == TASK.id
+
+
 async def test_no_time_is_promised_behind_the_deadline_of_the_task() -> None:
     network = StrictNetwork(SNAKE)
     network.answers += [missing("due_date"), (200, {})]

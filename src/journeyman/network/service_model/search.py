@@ -612,6 +612,7 @@ class RequestSearch:
                 for one in findings
                 if one.path not in known or _is_of_another(one, shape)
             )
+            findings = _of_words(outcome, shape, request.values(shape)) or findings
         around = self.model.wrappers_beside(request.action)
         findings = tuple(_at_root(one, around, body) for one in findings)
         record = request.task.raw if request.task else {}
@@ -850,6 +851,20 @@ def _is_of_another(finding: FieldFault, shape: RequestShape) -> bool:
     return (
         finding.fault is Fault.VALUE and bool(meant) and not any(map(_is_task, meant))
     )
+
+
+def _of_words(
+    refused: outcomes.Refused, shape: RequestShape, values: Values
+) -> tuple[FieldFault, ...]:
+    """Return what is said of words for which nothing was found: an id is wanted.
+
+    As in "no docket 'Claimed by an agent'", where words stood for what nobody knew.
+    """
+    words = str(values.get(WORDS, ""))
+    placed = [one for one in shape.placed if one.source == WORDS]
+    is_quoted = bool(words) and f"{words}'" in refused.message.replace('"', "'")
+    faulty = placed if is_quoted and len(placed) == 1 else []
+    return tuple(FieldFault(one.path, Fault.VALUE, "id") for one in faulty)
 
 
 def _meant_by(finding: FieldFault, shape: RequestShape) -> list[Placed]:

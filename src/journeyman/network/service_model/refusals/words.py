@@ -305,7 +305,8 @@ def options_in(said: str, *, is_value: bool = True) -> tuple[str, ...]:
 
     `is_value`: the sentence is about a value. Else a list in it may be one of names.
     """
-    said = _OF_ONE.sub("be one of [", said[:MAX_TEXT])
+    said = _CODED.sub(lambda one: "|".join(_CODE.findall(one[0])), said[:MAX_TEXT])
+    said = _OF_ONE.sub("be one of [", said)
     said = _EXPLAINED.sub("", _PATTERN.sub(" ", said))
     plain = (_QUOTED_SET if is_value else _ALTERNATIVES).search(said)
     plain = plain or PIPED.search(said)
@@ -344,6 +345,12 @@ _PHRASES = any_case(
 """Items of several words, as in "choices: Successful, Successful with issues"."""
 _EXPLAINED = any_case(r"(?<=[\w'\"`]) \([^()\[\]:|'\"`]{1,40}\)(?=,| or | and |\W*$)")
 """What an item of a list means, as in "M (manual), A (automated)"."""
+_CODE = LazyPattern(r"\b([A-Z\d]{1,12}) ?= ?[A-Za-z]")
+_CODED = LazyPattern(
+    r"(?:\b[A-Z\d]{1,12} ?= ?[A-Za-z][^=;,()]{0,40}[;,] (?:or )?){1,19}"
+    r"[A-Z\d]{1,12} ?= ?[A-Za-z][^=;,()]{0,40}"
+)
+"""As in "COMPL = work completed; NOACC = no access"."""
 _MAX_OPTIONS = 20
 _COUNTS = word_set("one two three four five six seven eight nine ten")
 """Such as "two or three letters"."""
