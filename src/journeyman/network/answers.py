@@ -83,6 +83,12 @@ class Receipt:
     lease_until: datetime | None = None
     """When a claim ends by itself, in UTC."""
 
+    @property
+    def shows_progress(self) -> bool:
+        """Whether the answer tells how far the task has come, or what it brought."""
+        told = (self.progress, self.credits_earned, self.lease_until)
+        return any(one is not None for one in told)
+
 
 @dataclass(frozen=True, slots=True)
 class Posted:

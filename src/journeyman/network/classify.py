@@ -104,6 +104,11 @@ def classify(
     return _failure(reply, meaning, now)
 
 
+def as_no(reply: Reply, now: datetime) -> Failure:
+    """Return an answer in the 2xx as the no that it is; `now` is in UTC."""
+    return _failure(reply, Refusal.REJECTED, now)
+
+
 _OF_THE_MOMENT = frozenset({Refusal.CONFLICT, Refusal.THROTTLED})
 
 

@@ -54,6 +54,7 @@ from journeyman.network.service_model.request import (
 )
 from journeyman.network.service_model.search import Request, RequestSearch
 from journeyman.network.service_model.vocabulary import ASSUMED
+from journeyman.network.service_model.yes import NoInYesError
 from journeyman.observability.events import Log
 
 T = TypeVar("T")
@@ -400,7 +401,17 @@ class NetworkClient:
                 headers=headers,
                 task_id=task_id,
             )
-            outcome = await self._exchange.run(call, read)
+
+            def read_yes(reply: Reply) -> T:
+                value = read(reply)
+                shows = not isinstance(value, answers.Receipt) or value.shows_progress
+                if self.search.denies(
+                    endpoint.name, reply.body, call.body, shows=shows
+                ):
+                    raise NoInYesError
+                return value
+
+            outcome = await self._exchange.run(call, read_yes)
             if look_at_refusal and isinstance(outcome, Refused):
                 return look_at_refusal(outcome)
             return outcome

@@ -17,6 +17,7 @@ from journeyman.network.call import (
 from journeyman.network.classify import (
     YesMarks,
     as_answered,
+    as_no,
     classify,
     is_empty_yes,
     is_success,
@@ -29,6 +30,7 @@ from journeyman.network.rate_limit.pause import Pause, RateLimits
 from journeyman.network.service_model.evidence import Observe, Observed
 from journeyman.network.service_model.reading import WrongShapeError
 from journeyman.network.service_model.vocabulary import ASSUMED
+from journeyman.network.service_model.yes import NoInYesError
 from journeyman.network.wording import phrase_of, safe_line
 from journeyman.observability.events import Log
 from journeyman.observability.redaction import KnownSecrets
@@ -88,8 +90,9 @@ class Exchange:
     ) -> outcomes.Outcome[T]:
         """Make a call when the rate limiter allows it.
 
-        `read` returns the value of a success, or raises WrongShapeError. `before`
-        is the value of an answer that is not read again if it comes again.
+        `read` returns the value of a success, or raises WrongShapeError, or
+        NoInYesError. `before` is the value of an answer that is not read again if it
+        comes again.
         """
         if self.rate_limiter is None:
             return await self._make(call, read, before)
@@ -168,6 +171,8 @@ class Exchange:
             if call.keep or call.expects is Expects.DATA:
                 self._yes_marks |= yes_marks(answer.body)
             return outcomes.Confirmed(value)
+        except NoInYesError:
+            return as_no(answer, self.clock.now())
         except WrongShapeError as error:
             message = f"{phrase_of(answer.status)} with {error}"
             return outcomes.Unknown(safe_line(message), answer.status)

@@ -75,6 +75,7 @@ from journeyman.network.service_model.suggestions import (
     SuggestionError,
     question_about,
 )
+from journeyman.network.service_model.yes import AnswersTold, misses_names
 from journeyman.observability.events import Log
 
 T = TypeVar("T")
@@ -195,6 +196,8 @@ class Learned:
     """By idempotency key: the time that a request tells, at each repeat the same."""
     described: dict[str, JsonValue] = field(default_factory=dict)
     """By action: the schema that a description showed last."""
+    told: dict[str, AnswersTold] = field(default_factory=dict)
+    """By action: what a yes and a no look like."""
 
     def sends(self, key: str, shape: RequestShape) -> None:
         """Note what is sent under a key, until there is a definite answer to it."""
@@ -621,6 +624,24 @@ class RequestSearch:
             means = "agent_id" if means_our_id(answer or message) else ""
             return (replace(findings[0], means=means or findings[0].means),)
         return findings
+
+    def denies(self, action: str, answer: JSON, sent: JSON, *, shows: bool) -> bool:
+        """Return whether a 2xx is a no, and remember what it looks like.
+
+        `shows`: it tells how far the task has come, so that it is none. A post's never
+        is: what it costs may have been paid by then.
+        """
+        if action == "post_task":
+            return False
+        told = self._learned.told.get(action, AnswersTold())
+        is_new = not told.yeses or self.model.of(action).proven is None
+        is_no = told.denies(answer) or (is_new and misses_names(answer, sent))
+        is_no = is_no and not shows
+        learned = told.with_no(answer) if is_no else told.with_yes(answer)
+        if learned != told:
+            self._learned.told[action] = learned
+            self._save()
+        return is_no
 
     def _judged(
         self, request: Request, shape: RequestShape, outcome: outcomes.Outcome[T]

@@ -1,0 +1,98 @@
+"""What a yes looks like on a network, so that a no in a 2xx is told from it.
+
+Many services answer 200 whatever they did, and say in words of their own what it was. A
+no that is taken for a yes is worse than the other way round: it books what nobody paid.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+
+from journeyman.domain.tasks import JSON
+from journeyman.network.service_model.naming import walk
+from journeyman.network.service_model.refusals.faults import Fault
+from journeyman.network.service_model.refusals.refusal import read_refusal
+from journeyman.network.service_model.request import leaf_names
+
+_MOST_NAMES, _MOST_NOES, _LONGEST_WORD = 40, 20, 40
+
+
+class NoInYesError(Exception):
+    """An answer in the 2xx is none of the yeses that this network gives."""
+
+
+@dataclass(frozen=True, slots=True)
+class Top:
+    """What stands at the top of an answer."""
+
+    names: tuple[str, ...] = ()
+    """In order, so that the same ones are saved alike."""
+    words: Mapping[str, str] = field(default_factory=dict)
+    """Under some of them a single word: no number, and no sentence."""
+
+
+def top_of(answer: JSON) -> Top:
+    """Return what stands at the top of an answer."""
+    seen = answer if isinstance(answer, dict) else {}
+    members = dict(islice(seen.items(), _MOST_NAMES))
+    words = {
+        name: value
+        for name, value in members.items()
+        if isinstance(value, str) and value.isalpha() and len(value) <= _LONGEST_WORD
+    }
+    return Top(tuple(sorted(members)), words)
+
+
+@dataclass(frozen=True, slots=True)
+class AnswersTold:
+    """What the answers to one action had that were a yes, and those that were a no."""
+
+    yeses: int = 0
+    """So many there were; from the second on they are no longer counted."""
+    common: Top = Top()
+    """What each yes had."""
+    noes: tuple[Top, ...] = ()
+
+    def with_yes(self, answer: JSON) -> "AnswersTold":
+        """Return it with an answer that was a yes."""
+        top = top_of(answer)
+        if self.yeses:
+            names = (one for one in top.names if one in self.common.names)
+            before = self.common.words
+            words = {n: word for n, word in top.words.items() if before.get(n) == word}
+            top = Top(tuple(names), words)
+        return AnswersTold(min(self.yeses + 1, 2), top, self.noes)
+
+    def with_no(self, answer: JSON) -> "AnswersTold":
+        """Return it with an answer that was a no."""
+        top = top_of(answer)
+        noes = (*self.noes, top) if top.words and top not in self.noes else self.noes
+        return AnswersTold(self.yeses, self.common, noes[-_MOST_NOES:])
+
+    def denies(self, answer: JSON) -> bool:
+        """Return whether an answer is as a no was; or lacks what each yes had.
+
+        With another word beside, that is, and one yes alone tells nothing: all in it
+        may be of its task.
+        """
+        top, common = top_of(answer), self.common
+        is_lacking = self.yeses > 1 and not {*common.names} <= {*top.names}
+        words = common.words.items()
+        is_other = any(top.words.get(name, word) != word for name, word in words)
+        return top in self.noes or (is_lacking and is_other)
+
+
+def misses_names(answer: JSON, sent: JSON) -> bool:
+    """Return whether an answer says that names were missing in the request.
+
+    Not where it repeats a value that was sent, as a yes does.
+    """
+    values = {str(value) for _, value in walk(sent) if isinstance(value, str | int)}
+    is_echo = any(str(value) in values for _, value in walk(answer))
+    if is_echo or not isinstance(answer, dict):
+        return False
+    names = leaf_names(sent)
+    return any(
+        one.fault is Fault.MISSING and one.path[-1] not in names
+        for one in read_refusal(answer, "", sent, is_prose_read=False)
+    )

@@ -1,0 +1,94 @@
+"""A no in a 200 is told from the yeses of a network, in words that nobody knew."""
+
+import pytest
+from tests.network.service_model.strict_network import (
+    Store,
+    StrictNetwork,
+    client_of,
+    places,
+)
+
+from journeyman.domain.outcomes import Confirmed, Refused
+from journeyman.domain.tasks import JSON, IdempotencyKey, Task, TaskId
+
+SNAKE = {"claim": ["task_id"], "submit": ["task_id"], "complete": ["task_id"]}
+TASKS = [Task(id=TaskId(f"story-{n}"), title="A story", reward=3) for n in range(4)]
+RETURNED: JSON = {
+    "Outcome": "Returned",
+    "Notes": [{"Entry": "-", "Note": "You hold two tickets already."}],
+}
+
+
+def key(number: int) -> IdempotencyKey:
+    return IdempotencyKey(f"claim-{number}")
+
+
+def granted(number: int) -> JSON:
+    return {"Outcome": "Accepted", "Ticket": {"TicketNumber": f"T-{number}"}}
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"Ack": "TURNED", "Faults": [{"Element": "Slug", "Text": "Element missing."}]},
+        {
+            "Outcome": "Returned",
+            "Notes": [{"Entry": "Slug", "Note": "Slug is missing"}],
+        },
+        {"Esito": "KO", "Messaggio": "Campo obbligatorio mancante: 'SlugDellaRiga'."},
+    ],
+)
+async def test_a_200_that_misses_a_name_is_a_no(told: JSON) -> None:
+    network = StrictNetwork(SNAKE)
+    network.answers += [(200, told), (200, granted(1))]
+
+    async with client_of(network) as client:
+        claimed = await client.claim(TASKS[0], key(0))
+
+    assert isinstance(claimed, Confirmed)
+    assert any("slug" in one.lower() for one in places(network.bodies()[-1]))
+
+
+async def test_an_answer_that_is_as_a_no_was_is_one_and_outlives_the_process() -> None:
+    network, store = StrictNetwork(SNAKE), Store()
+    missing: JSON = {"Element": "Slug", "Text": "Element missing."}
+    network.answers += [(200, {"Outcome": "Returned", "Notes": [missing]})]
+    network.answers += [(200, granted(0)), (200, RETURNED), (200, RETURNED)]
+
+    async with client_of(network, store=store) as client:
+        assert isinstance(await client.claim(TASKS[0], key(0)), Confirmed)
+        assert isinstance(await client.claim(TASKS[1], key(1)), Refused)
+    async with client_of(network, store=Store(store.saved)) as client:
+        assert isinstance(await client.claim(TASKS[2], key(2)), Refused)
+
+
+async def test_an_answer_that_lacks_what_each_yes_had_is_a_no() -> None:
+    network = StrictNetwork(SNAKE)
+    network.answers += [(200, granted(n)) for n in range(2)]
+    network.answers += [(200, RETURNED)]
+
+    async with client_of(network) as client:
+        outcomes = [await client.claim(TASKS[n], key(n)) for n in range(3)]
+
+    assert [type(one) for one in outcomes] == [Confirmed, Confirmed, Refused]
+
+
+async def test_one_yes_tells_nothing_of_the_others() -> None:
+    network = StrictNetwork(SNAKE)
+    network.answers += [(200, granted(0)), (200, {"Outcome": "Yours"})]
+
+    async with client_of(network) as client:
+        outcomes = [await client.claim(TASKS[n], key(n)) for n in range(2)]
+
+    assert [type(one) for one in outcomes] == [Confirmed, Confirmed]
+
+
+async def test_an_answer_that_shows_how_far_a_task_has_come_is_a_yes() -> None:
+    network = StrictNetwork(SNAKE)
+    network.answers += [(200, {"note": "Filed", "slip": n}) for n in range(2)]
+    network.answers += [(200, {"note": "Spiked", "status": "completed"})]
+
+    async with client_of(network) as client:
+        outcomes = [await client.complete(TASKS[n], key(n)) for n in range(3)]
+
+    assert [type(one) for one in outcomes] == [Confirmed] * 3
