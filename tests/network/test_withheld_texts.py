@@ -166,6 +166,20 @@ async def test_what_is_said_of_one_claim_after_another_is_no_text(
     assert texts[1:] == ["Text number 1", "Text number 2"]
 
 
+async def test_a_name_is_mentioned_in_whatever_letters(
+    server: ScriptedServer, network: NetworkClient
+) -> None:
+    brief = "Set the line of the ticket all in capitals; change nothing else at all."
+    stories: JSON = [{"Slug": f"story-{n}", "Brief": f"{n}. {brief}"} for n in range(3)]
+    task = ListingReader().listing({"Stories": stories}).tasks[0]
+    server.will(answer(200, {"Ticket": {"Number": "T-1", "Line": TEXT}}))
+
+    outcome = await network.claim(task, KEY)
+
+    assert isinstance(outcome, Confirmed)
+    assert as_claimed(task, outcome.value, NOW).text == TEXT
+
+
 async def test_how_a_request_ended_is_no_text(
     server: ScriptedServer, network: NetworkClient
 ) -> None:

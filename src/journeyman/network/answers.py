@@ -378,7 +378,7 @@ def _label_added(answer: JSON, listed: Task) -> set[str]:
 
 def _is_mentioned(name: str, shown: Iterable[tuple[Path, JSON]]) -> bool:
     """Return whether a sentence has a name, as in "Put SOURCE in capitals"."""
-    word = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
+    word = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)", re.IGNORECASE)
     texts = (value for _, value in shown if isinstance(value, str) and " " in value)
     return any(map(word.search, texts))
 

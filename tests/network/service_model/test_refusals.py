@@ -2980,3 +2980,26 @@ def test_codes_are_told_with_their_meanings(said: str) -> None:
     fault = only(read_refusal({"errors": told}, "", {"closure": "x"}))
 
     assert fault.options == ("COMPL", "NOACC")
+
+
+def test_what_a_name_means_may_stand_in_brackets() -> None:
+    said = "Feltet «agentnr» mangler (agent_id fra registreringen)."
+
+    fault = only(read_refusal({"melding": said, "felt": "agentnr"}, "", {"id": "7"}))
+
+    assert (fault.path, fault.means) == (("agentnr",), "agent_id")
+
+
+@pytest.mark.parametrize(
+    ("said", "name"),
+    [
+        ("Campo obbligatorio mancante: 'Matricola'.", "Matricola"),
+        ("Falta el campo obligatorio 'Matrícula'.", "Matrícula"),
+    ],
+)
+def test_what_is_said_of_a_name_in_other_languages_is_none(
+    said: str, name: str
+) -> None:
+    fault = only(read_refusal({"error": said}, "", {"Codice": "7"}))
+
+    assert (fault.path, fault.fault) == ((name,), Fault.MISSING)

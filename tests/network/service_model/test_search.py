@@ -1892,6 +1892,21 @@ async def test_an_action_has_a_section_of_its_own_where_others_have_one() -> Non
     assert not any("LOAN_RQST" in place for place in returned)
 
 
+async def test_our_id_is_meant_where_words_stand_and_it_was_sent_elsewhere() -> None:
+    network = StrictNetwork(SNAKE)
+    said = "La matricola non corrisponde al token: usare l'agent_id ricevuto."
+    lacking = "Campo obbligatorio mancante: 'matricola_artigiano'."
+    network.answers += [missing("codice_task"), (400, {"messaggio": lacking})]
+    network.answers += [(400, {"messaggio": said}), (200, {})]
+
+    async with client_of(network) as client:
+        await client.claim(TASK, KEY)
+
+    before, after = network.bodies("claim")[-2:]
+    assert before["matricola_artigiano"] == "Claimed by an autonomous agent"
+    assert after["matricola_artigiano"] == "agent-1"
+
+
 async def test_where_nothing_is_found_for_words_an_id_is_wanted() -> None:
     network = StrictNetwork(SNAKE)
     form = "an object under the name 'retainer', stating 'docket', 'agent' and 'check'."

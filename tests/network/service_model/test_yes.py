@@ -92,3 +92,21 @@ async def test_an_answer_that_shows_how_far_a_task_has_come_is_a_yes() -> None:
         outcomes = [await client.complete(TASKS[n], key(n)) for n in range(3)]
 
     assert [type(one) for one in outcomes] == [Confirmed] * 3
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"message": "work_item claimed"},
+        {"erfolg": True, "weitere": False},
+        {"note": "The seal is required on delivery", "task_id": TASKS[0].id},
+    ],
+)
+async def test_what_a_yes_says_is_no_no(told: JSON) -> None:
+    network = StrictNetwork(SNAKE)
+    network.answers += [(200, told)]
+
+    async with client_of(network) as client:
+        assert isinstance(await client.claim(TASKS[0], key(0)), Confirmed)
+
+    assert len(network.bodies()) == 1

@@ -44,7 +44,7 @@ from journeyman.network.service_model.naming import (
     word_set,
     words_of,
 )
-from journeyman.network.service_model.reading import id_name, id_path
+from journeyman.network.service_model.reading import id_name, id_path, spelling
 from journeyman.network.service_model.refusals.faults import Fault, FieldFault
 from journeyman.network.service_model.refusals.refusal import (
     means_our_id,
@@ -622,7 +622,8 @@ class RequestSearch:
         findings = tuple(_as_listed(one, record) for one in findings)
         if len(findings) == 1:
             means = "agent_id" if means_our_id(answer or message) else ""
-            return (replace(findings[0], means=means or findings[0].means),)
+            found = replace(findings[0], means=means or findings[0].means)
+            return (_of_our_id(found, shape),)
         return findings
 
     def denies(self, action: str, answer: JSON, sent: JSON, *, shows: bool) -> bool:
@@ -886,6 +887,20 @@ def _of_words(
     is_quoted = bool(words) and f"{words}'" in refused.message.replace('"', "'")
     faulty = placed if is_quoted and len(placed) == 1 else []
     return tuple(FieldFault(one.path, Fault.VALUE, "id") for one in faulty)
+
+
+def _of_our_id(found: FieldFault, shape: RequestShape) -> FieldFault:
+    """Return what a sentence says of `agent_id` as said of words beside our id.
+
+    As in "the reader is not who the token is of: give the agent_id".
+    """
+    is_sent = shape.path_of("agent_id") is not None
+    words = [one.path for one in shape.placed if one.source == WORDS]
+    is_ours = spelling(found.path[-1]) == "agentid"
+    is_wrong = found.fault in {Fault.MISSING, Fault.VALUE} and not found.is_exact
+    if words and is_sent and is_ours and is_wrong:
+        return FieldFault(words[0], Fault.VALUE, means="agent_id")
+    return found
 
 
 def _meant_by(finding: FieldFault, shape: RequestShape) -> list[Placed]:

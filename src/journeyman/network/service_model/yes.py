@@ -12,9 +12,10 @@ from journeyman.domain.tasks import JSON
 from journeyman.network.service_model.naming import walk
 from journeyman.network.service_model.refusals.faults import Fault
 from journeyman.network.service_model.refusals.refusal import read_refusal
+from journeyman.network.service_model.refusals.words import fault_in
 from journeyman.network.service_model.request import leaf_names
 
-_MOST_NAMES, _MOST_NOES, _LONGEST_WORD = 40, 20, 40
+_MOST_NAMES, _MOST_NOES, _LONGEST_WORD, _LONGEST_TEXT = 40, 20, 40, 1_000
 
 
 class NoInYesError(Exception):
@@ -92,7 +93,10 @@ def misses_names(answer: JSON, sent: JSON) -> bool:
     if is_echo or not isinstance(answer, dict):
         return False
     names = leaf_names(sent)
+    texts = (value for _, value in walk(answer) if isinstance(value, str))
+    is_said = any(fault_in(text[:_LONGEST_TEXT]) is Fault.MISSING for text in texts)
     return any(
         one.fault is Fault.MISSING and one.path[-1] not in names
         for one in read_refusal(answer, "", sent, is_prose_read=False)
+        if is_said or one.is_exact
     )

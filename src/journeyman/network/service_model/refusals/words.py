@@ -469,8 +469,14 @@ def _meant_in(said: str, path: Path) -> str:
     As "must be the agent_id of the worker" says beside `"field": "performer"`.
     """
     named = {spelling(word) for word in re.findall(NAME, said)}
-    is_ours = "agentid" in named and path and spelling(path[-1]) not in named
+    is_described = bool(_OUR_ID_IN_BRACKETS.search(said[:MAX_TEXT]))
+    is_alone = is_described or (bool(path) and spelling(path[-1]) not in named)
+    is_ours = "agentid" in named and path and is_alone
     return "agent_id" if is_ours else ""
+
+
+_OUR_ID_IN_BRACKETS = any_case(r"\([^()]{0,40}\bagent_?id\b[^()]{0,60}\)")
+"""What a name means, in whatever language."""
 
 
 def _type_told(
@@ -578,7 +584,8 @@ NO_NAMES = word_set(
     "supplied length contains option dictionary dict never "
     "query querystring url variant unexpected encountered still access more us such "
     "into accepted been write unprocessable subschema offset server service syntax "
-    "keyword keywords found give supply provide specify mandatory"
+    "keyword keywords found give supply provide specify mandatory obligatorio "
+    "obbligatorio obligatoire obrigatório erforderlich mancante manquant faltante"
 )
 """Words that stand where a name could, and are none of ours."""
 INSTEAD = any_case(rf"\bdid you mean ({_QUOTED_ITEM})")
