@@ -40,6 +40,7 @@ from journeyman.network.registration import Registration, read_body, read_regist
 from journeyman.network.service_model.evidence import Observe
 from journeyman.network.service_model.listing import LaterTasks, Listing, ListingReader
 from journeyman.network.service_model.naming import walk
+from journeyman.network.service_model.no_in_yes import NoInYesError
 from journeyman.network.service_model.pages import PageRequest, Paging
 from journeyman.network.service_model.reading import (
     Places,
@@ -54,7 +55,6 @@ from journeyman.network.service_model.request import (
 )
 from journeyman.network.service_model.search import Request, RequestSearch
 from journeyman.network.service_model.vocabulary import ASSUMED
-from journeyman.network.service_model.yes import NoInYesError
 from journeyman.observability.events import Log
 
 T = TypeVar("T")

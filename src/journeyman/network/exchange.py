@@ -28,9 +28,9 @@ from journeyman.network.http import HttpClient
 from journeyman.network.rate_limit.limiter import RateLimiter
 from journeyman.network.rate_limit.pause import Pause, RateLimits
 from journeyman.network.service_model.evidence import Observe, Observed
+from journeyman.network.service_model.no_in_yes import NoInYesError
 from journeyman.network.service_model.reading import WrongShapeError
 from journeyman.network.service_model.vocabulary import ASSUMED
-from journeyman.network.service_model.yes import NoInYesError
 from journeyman.network.wording import phrase_of, safe_line
 from journeyman.observability.events import Log
 from journeyman.observability.redaction import KnownSecrets

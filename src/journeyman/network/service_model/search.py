@@ -44,6 +44,7 @@ from journeyman.network.service_model.naming import (
     word_set,
     words_of,
 )
+from journeyman.network.service_model.no_in_yes import AnswersTold, misses_names
 from journeyman.network.service_model.reading import id_name, id_path, spelling
 from journeyman.network.service_model.refusals.faults import Fault, FieldFault
 from journeyman.network.service_model.refusals.refusal import (
@@ -75,7 +76,6 @@ from journeyman.network.service_model.suggestions import (
     SuggestionError,
     question_about,
 )
-from journeyman.network.service_model.yes import AnswersTold, misses_names
 from journeyman.observability.events import Log
 
 T = TypeVar("T")
@@ -197,7 +197,7 @@ class Learned:
     described: dict[str, JsonValue] = field(default_factory=dict)
     """By action: the schema that a description showed last."""
     told: dict[str, AnswersTold] = field(default_factory=dict)
-    """By action: what a yes and a no look like."""
+    """By action: what a no in a 2xx looks like."""
 
     def sends(self, key: str, shape: RequestShape) -> None:
         """Note what is sent under a key, until there is a definite answer to it."""
@@ -635,10 +635,10 @@ class RequestSearch:
         if action == "post_task":
             return False
         told = self._learned.told.get(action, AnswersTold())
-        is_new = not told.yeses or self.model.of(action).proven is None
+        is_new = not told.has_yes or self.model.of(action).proven is None
         is_no = told.denies(answer) or (is_new and misses_names(answer, sent))
         is_no = is_no and not shows
-        learned = told.with_no(answer) if is_no else told.with_yes(answer)
+        learned = told.with_no(answer) if is_no else told.with_yes()
         if learned != told:
             self._learned.told[action] = learned
             self._save()

@@ -1,11 +1,11 @@
-"""What a yes looks like on a network, so that a no in a 2xx is told from it.
+"""What a no looks like on a network that says it in a 2xx.
 
 Many services answer 200 whatever they did, and say in words of their own what it was. A
 no that is taken for a yes is worse than the other way round: it books what nobody paid.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from journeyman.domain.tasks import JSON
@@ -19,7 +19,7 @@ _MOST_NAMES, _MOST_NOES, _LONGEST_WORD, _LONGEST_TEXT = 40, 20, 40, 1_000
 
 
 class NoInYesError(Exception):
-    """An answer in the 2xx is none of the yeses that this network gives."""
+    """An answer in the 2xx is a no."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,41 +46,26 @@ def top_of(answer: JSON) -> Top:
 
 @dataclass(frozen=True, slots=True)
 class AnswersTold:
-    """What the answers to one action had that were a yes, and those that were a no."""
+    """What is known of the answers to one action."""
 
-    yeses: int = 0
-    """So many there were; from the second on they are no longer counted."""
-    common: Top = Top()
-    """What each yes had."""
+    has_yes: bool = False
+    """One of them was a yes."""
     noes: tuple[Top, ...] = ()
+    """What those had that were a no."""
 
-    def with_yes(self, answer: JSON) -> "AnswersTold":
+    def with_yes(self) -> "AnswersTold":
         """Return it with an answer that was a yes."""
-        top = top_of(answer)
-        if self.yeses:
-            names = (one for one in top.names if one in self.common.names)
-            before = self.common.words
-            words = {n: word for n, word in top.words.items() if before.get(n) == word}
-            top = Top(tuple(names), words)
-        return AnswersTold(min(self.yeses + 1, 2), top, self.noes)
+        return replace(self, has_yes=True)
 
     def with_no(self, answer: JSON) -> "AnswersTold":
         """Return it with an answer that was a no."""
         top = top_of(answer)
-        noes = (*self.noes, top) if top.words and top not in self.noes else self.noes
-        return AnswersTold(self.yeses, self.common, noes[-_MOST_NOES:])
+        is_new = bool(top.words) and top not in self.noes
+        return replace(self, noes=(*self.noes, top)[-_MOST_NOES:]) if is_new else self
 
     def denies(self, answer: JSON) -> bool:
-        """Return whether an answer is as a no was; or lacks what each yes had.
-
-        With another word beside, that is, and one yes alone tells nothing: all in it
-        may be of its task.
-        """
-        top, common = top_of(answer), self.common
-        is_lacking = self.yeses > 1 and not {*common.names} <= {*top.names}
-        words = common.words.items()
-        is_other = any(top.words.get(name, word) != word for name, word in words)
-        return top in self.noes or (is_lacking and is_other)
+        """Return whether an answer has the names and words that a no had."""
+        return bool(self.noes) and top_of(answer) in self.noes
 
 
 def misses_names(answer: JSON, sent: JSON) -> bool:
