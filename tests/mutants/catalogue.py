@@ -540,6 +540,13 @@ FOUND_BY_TESTS: Mapping[str, tuple[SourceMutant, ...]] = {
             "network/service_model/test_refusals.py",
         ),
         SourceMutant(
+            "only a conflict tells that a task is ours",
+            "network/client.py",
+            "and answers.is_claimed_by(refused.answer, agent_id, task.id)",
+            "and False",
+            "network/test_answers.py",
+        ),
+        SourceMutant(
             "a yes is never a no",
             "network/service_model/writing.py",
             "yield 0.9, Placed(path, constant=is_no)",

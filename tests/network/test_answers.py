@@ -179,6 +179,7 @@ async def test_a_claim_whose_answer_describes_nothing_is_still_a_claim(
         (409, {"error": "already_claimed", "claimed_by": "agent-1"}),
         (409, {"error": "conflict", "task": {"claimant": {"id": "agent-1"}}}),
         (200, {"ok": False, "error": "already_claimed", "claimant": "agent-1"}),
+        (400, {"ok": False, "error": "repeated", "claimant": "agent-1"}),
     ],
 )
 async def test_a_task_that_is_ours_already_is_a_claim(
@@ -215,6 +216,15 @@ async def test_a_task_that_another_agent_has_is_not_ours(
 
     assert isinstance(outcome, Refused)
     assert outcome.refusal is Refusal.CONFLICT
+
+
+async def test_a_refusal_that_repeats_a_request_does_not_say_whose_the_task_is(
+    server: ScriptedServer, network: NetworkClient
+) -> None:
+    got: JSON = {"claimant": "agent-1", "work": TASK.id}
+    server.will(*[answer(400, {"error": "bad", "got": got})] * 20)
+
+    assert not isinstance(await network.claim(TASK, KEY), Confirmed)
 
 
 @pytest.mark.parametrize(

@@ -51,7 +51,7 @@ SUBMIT = f"{FUNCTIONS}submit-task-result-public"
 COMPLETE = f"{FUNCTIONS}complete-task-public"
 POST = f"{FUNCTIONS}write-post-task-public"
 ACTIONS = frozenset({CLAIM, SUBMIT, COMPLETE, POST})
-TASK_PLACES = ("task_id", "taskId", "task.id", "id", "task")
+TASK_PLACES = ("task_id", "taskId", "task.id", "task_id.id", "taskId.id", "id", "task")
 AGENT_PLACES = ("agent_id", "agentId", "agent.id")
 RESULT_PLACES = ("result", "submission.result", "output", "answer")
 """Where the daemon may put a value, since the contract does not show the bodies: also
@@ -118,7 +118,8 @@ def _first_at(fields: dict[str, Any], places: tuple[str, ...]) -> Any:  # noqa: 
             value: Any = layer
             for name in place.split("."):
                 value = value.get(name) if isinstance(value, dict) else None
-            if value is not None and not (isinstance(value, dict) and place == "task"):
+            is_around = isinstance(value, dict) and place not in RESULT_PLACES
+            if value is not None and not is_around:
                 return value
     return None
 

@@ -428,6 +428,17 @@ def read_claimed_before(answer: JSON, agent_id: AgentId) -> Receipt | None:
     return Receipt(lease_until=seen.lease, given=values_in("claim", seen.sent))
 
 
+def is_claimed_by(answer: JSON, agent_id: AgentId, task_id: TaskId) -> bool:
+    """Return whether a refusal names us as who has the task, and repeats no request.
+
+    A network may answer a repeat of a claim with any status, such as a 400.
+    """
+    seen = _Answer(answer) if isinstance(answer, dict) else None
+    claimant = seen.all.pick(NAMES["claimant"], _RECORD.agent) if seen else None
+    is_echo = any(value == task_id for _, value in walk(answer))
+    return claimant == agent_id and not is_echo
+
+
 def monitor_in(given: Given) -> Given:
     """Return the entry that says where the state of a result can be seen; or nothing.
 

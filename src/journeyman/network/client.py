@@ -238,9 +238,12 @@ class NetworkClient:
         words = words_for("claim", {})
 
         def look(refused: Refused) -> Outcome[answers.Receipt]:
-            is_conflict = refused.refusal is Refusal.CONFLICT
             known = answers.read_claimed_before(refused.answer, agent_id)
-            return Confirmed(known) if is_conflict and known else refused
+            is_ours = refused.refusal is Refusal.CONFLICT or (
+                refused.refusal is Refusal.INVALID
+                and answers.is_claimed_by(refused.answer, agent_id, task.id)
+            )
+            return Confirmed(known) if is_ours and known else refused
 
         return await self._act(
             endpoints.CLAIM,

@@ -639,8 +639,8 @@ class RequestSearch:
         is_no = told.denies(answer) or (is_new and misses_names(answer, sent))
         is_no = is_no and not shows
         learned = told.with_no(answer) if is_no else told.with_yes()
-        if learned != told:
-            self._learned.told[action] = learned
+        self._learned.told[action] = learned
+        if learned.noes != told.noes:
             self._save()
         return is_no
 
