@@ -142,7 +142,7 @@ async def test_what_is_said_of_a_claim_is_no_text_beside_one_that_is_called_so(
     orders: JSON = [{"numero": n, "texto_original": f"{TEXT} {n}"} for n in range(3)]
     task = ListingReader().listing({"ordens": orders}).tasks[0]
     said = "Ordem de serviço nº 0 reservada para o artesão até amanhã, no máximo."
-    server.will(answer(200, {"mensagem": said, "reserva": {"numero": 0}}))
+    server.will(answer(200, {"recado": said, "reserva": {"numero": 0}}))
 
     outcome = await network.claim(task, KEY)
 

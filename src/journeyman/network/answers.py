@@ -318,6 +318,8 @@ def _withheld(
     names, a longer prose shows that it was a title.
     """
     seen = _RECORD.open(dict(listed.raw))
+    if _RECORD.own_text(seen):
+        return ""
     shown = [*walk(dict(listed.raw))]
     is_named = any(
         value == listed.text and _role_of(path[-1]) == "text"
@@ -325,7 +327,7 @@ def _withheld(
         if path and path[-1] != "excerpt"
     )
     is_whole = not str(listed.text).endswith(("\u2026", "..."))
-    if (is_named and is_whole) or _RECORD.own_text(seen):
+    if is_named and is_whole:
         return ""
     said_there = [*shown, *walk(answer)]
     known = {repr(value) for _, value in shown}
