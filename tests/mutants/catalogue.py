@@ -351,13 +351,6 @@ FOUND_BY_TESTS: Mapping[str, tuple[SourceMutant, ...]] = {
             "network/test_classify.py",
         ),
         SourceMutant(
-            "what names the tasks that we hold is a verdict",
-            "worker/claim.py",
-            "return not named.isdisjoint(chain.from_iterable(ids))",
-            "return False",
-            "worker/test_slots.py",
-        ),
-        SourceMutant(
             "quotes of other languages stay",
             "network/service_model/refusals/refusal.py",
             "body = with_plain_quotes(message if body is None else body)",
@@ -514,15 +507,15 @@ FOUND_BY_TESTS: Mapping[str, tuple[SourceMutant, ...]] = {
         SourceMutant(
             "a 200 is a yes whatever it says",
             "network/service_model/search.py",
-            "is_no = is_no and not shows",
+            "is_no = is_new and misses_names(answer, sent)",
             "is_no = False",
             "network/service_model/test_no_in_yes.py",
         ),
         SourceMutant(
             "a no is forgotten that came in a 200",
-            "network/service_model/no_in_yes.py",
-            "return bool(self.noes) and top_of(answer) in self.noes",
-            "return False",
+            "network/service_model/search.py",
+            "if noes and top_of(answer) in noes:",
+            "if False:",
             "network/service_model/test_no_in_yes.py",
         ),
         SourceMutant(
@@ -541,9 +534,9 @@ FOUND_BY_TESTS: Mapping[str, tuple[SourceMutant, ...]] = {
         ),
         SourceMutant(
             "only a conflict tells that a task is ours",
-            "network/client.py",
-            "and answers.is_claimed_by(refused.answer, agent_id, task.id)",
-            "and False",
+            "network/answers.py",
+            "is_ours = is_ours and all(value != task_id for _, value in walk(answer))",
+            "is_ours = False",
             "network/test_answers.py",
         ),
         SourceMutant(

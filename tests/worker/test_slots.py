@@ -1,5 +1,6 @@
 """Slots bound the work, `max_tasks` bounds the run, the gate bounds both."""
 
+from collections.abc import Callable, Sequence
 from random import Random
 
 import pytest
@@ -149,25 +150,33 @@ async def test_a_lost_task_leaves_its_place_to_another(
     assert states(loop) == {"lost": 3, "completed": 1, "wanted": 1}
 
 
-async def test_a_conflict_with_tasks_that_we_hold_loses_none(
-    make_loop: MakeLoop, market: ScriptedMarket
-) -> None:
-    loop = make_loop(slots=4)
+def lend_at_most(
+    most: int, market: ScriptedMarket, refuse: Callable[[Sequence[TaskId]], Refused]
+) -> Sequence[TaskId]:
+    """Let an agent hold so many tasks at once; return those that it holds."""
+    held: list[TaskId] = []
 
-    held: set[TaskId] = set()
-
-    def at_most_two(task_id: TaskId) -> Outcome[Receipt]:
-        if len(held) == 2:
-            return CONFLICT
-        held.add(task_id)
+    def claim(task_id: TaskId) -> Outcome[Receipt]:
+        if task_id not in held:
+            if len(held) == most:
+                return refuse(held)
+            held.append(task_id)
         return CLAIMED
 
     def complete(task_id: TaskId) -> Outcome[Receipt]:
         held.remove(task_id)
         return COMPLETED
 
-    market.script["claim"] = [at_most_two] * 100
+    market.script["claim"] = [claim] * 100
     market.script["complete"] = [complete] * 6
+    return held
+
+
+async def test_a_conflict_with_tasks_that_we_hold_loses_none(
+    make_loop: MakeLoop, market: ScriptedMarket
+) -> None:
+    loop = make_loop(slots=4)
+    lend_at_most(2, market, lambda _: CONFLICT)
     loop.select.decide(tuple(task(f"t{n}", "yield") for n in range(6)))
     async with loop.running():
         for _ in range(6):
@@ -199,22 +208,13 @@ async def test_a_task_that_is_paid_and_still_held_is_completed(
     make_loop: MakeLoop, market: ScriptedMarket
 ) -> None:
     loop = make_loop(slots=2)
-    held: list[TaskId] = []
 
-    def one_at_a_time(task_id: TaskId) -> Outcome[Receipt]:
-        if held and held != [task_id]:
-            said = f"one at a time, you still have {held[0]}"
-            return Refused(Refusal.CONFLICT, said, 409, answer=said)
-        held[:] = [task_id]
-        return CLAIMED
+    def one_at_a_time(held: Sequence[TaskId]) -> Refused:
+        said = f"one at a time, you still have {held[0]}"
+        return Refused(Refusal.CONFLICT, said, 409, answer=said)
 
-    def complete(task_id: TaskId) -> Outcome[Receipt]:
-        held.remove(task_id)
-        return COMPLETED
-
-    market.script["claim"] = [one_at_a_time] * 100
+    lend_at_most(1, market, one_at_a_time)
     market.script["submit"] = [PAID] * 4
-    market.script["complete"] = [complete] * 4
     loop.select.decide(tuple(task(f"t{n}", "yield") for n in range(4)))
     async with loop.running():
         for _ in range(8):
@@ -230,22 +230,10 @@ async def test_tasks_that_are_paid_are_completed_where_as_many_are_held_as_may_b
     make_loop: MakeLoop, market: ScriptedMarket
 ) -> None:
     loop = make_loop(slots=2)
-    held: list[TaskId] = []
-
-    def two_at_most(task_id: TaskId) -> Outcome[Receipt]:
-        if len(held) == 2 and task_id not in held:
-            said = "You have 2 sheets on loan. Return one first."
-            return Refused(Refusal.FULL, said, 409, answer=said)
-        held.append(task_id)
-        return CLAIMED
-
-    def complete(task_id: TaskId) -> Outcome[Receipt]:
-        held.remove(task_id)
-        return COMPLETED
-
-    market.script["claim"] = [two_at_most] * 100
+    said = "You have 2 sheets on loan. Return one first."
+    full = Refused(Refusal.FULL, said, 409, answer=said)
+    held = lend_at_most(2, market, lambda _: full)
     market.script["submit"] = [PAID] * 6
-    market.script["complete"] = [complete] * 6
     loop.select.decide(tuple(task(f"t{n}", "yield") for n in range(6)))
     async with loop.running():
         for _ in range(20):
@@ -260,22 +248,10 @@ async def test_a_limit_is_understood_whatever_a_403_says(
     make_loop: MakeLoop, market: ScriptedMarket
 ) -> None:
     loop = make_loop(slots=3)
-    held: list[TaskId] = []
-
-    def two_at_most(task_id: TaskId) -> Outcome[Receipt]:
-        if len(held) == 2:
-            said = "Ei enempää kuin kaksi keskeneräistä työtä."
-            return Refused(Refusal.UNAUTHORIZED, said, 403, answer={"viesti": said})
-        held.append(task_id)
-        return CLAIMED
-
-    def complete(task_id: TaskId) -> Outcome[Receipt]:
-        held.remove(task_id)
-        return COMPLETED
-
-    market.script["claim"] = [two_at_most] * 100
+    said = "Ei enempää kuin kaksi keskeneräistä työtä."
+    full = Refused(Refusal.UNAUTHORIZED, said, 403, answer={"viesti": said})
+    lend_at_most(2, market, lambda _: full)
     market.script["submit"] = [PAID] * 6
-    market.script["complete"] = [complete] * 6
     loop.select.decide(tuple(task(f"t{n}", "yield") for n in range(6)))
     async with loop.running():
         for _ in range(20):
@@ -289,21 +265,12 @@ async def test_a_refusal_that_names_what_we_hold_is_about_that(
     make_loop: MakeLoop, market: ScriptedMarket
 ) -> None:
     loop = make_loop(slots=3)
-    held: list[TaskId] = []
 
-    def two_at_most(task_id: TaskId) -> Outcome[Receipt]:
-        if len(held) == 2:
-            said = f"You still owe us {held[0]} and {held[1]}. File one of them first."
-            return Refused(Refusal.REJECTED, said, 200, answer={"note": said})
-        held.append(task_id)
-        return CLAIMED
+    def two_at_most(held: Sequence[TaskId]) -> Refused:
+        said = f"You still owe us {held[0]} and {held[1]}. File one of them first."
+        return Refused(Refusal.REJECTED, said, 200, answer={"note": said})
 
-    def complete(task_id: TaskId) -> Outcome[Receipt]:
-        held.remove(task_id)
-        return COMPLETED
-
-    market.script["claim"] = [two_at_most] * 100
-    market.script["complete"] = [complete] * 5
+    lend_at_most(2, market, two_at_most)
     loop.select.decide(tuple(task(f"poem-{n}", "yield") for n in range(5)))
     async with loop.running():
         for _ in range(20):

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
+from journeyman.domain.outcomes import Refusal, Refused
 from journeyman.domain.tasks import JSON, AgentId, Given, Progress, Task, TaskId
 from journeyman.network.progress import ACCEPTED, ENDS, layers_of, progress_in
 from journeyman.network.service_model.naming import (
@@ -154,7 +155,7 @@ _OF_MESSAGE = re.compile(
     r"|mensa(?:gem|je)|messaggio|missatge|nachricht|meldung|melding|mesaj"
     r"|komunikat|wiadomo[sś][cć]|zpr[aá]va|viesti|besked|meddelande|сообщение"
 )
-"""A system says so how a request ended."""
+"""Names of what a system says of a request, in some languages."""
 _ABOUT_WORK = word_set(
     "instruction instructions guideline guidelines guidance directions criteria hint "
     "hints style rule rules requirement requirements"
@@ -418,27 +419,30 @@ def _is_prose(name: str, value: JSON) -> bool:
     return not ((is_aside and _role_of(name) != "text") or as_moment(value))
 
 
-def read_claimed_before(answer: JSON, agent_id: AgentId) -> Receipt | None:
-    """Read a refused claim; None unless it was refused because the task is ours."""
+def read_claimed_before(
+    refused: Refused, agent_id: AgentId, task_id: TaskId
+) -> Receipt | None:
+    """Read a refused claim; None unless it was refused because the task is ours.
+
+    A network may answer a repeat with any status: where it is no conflict, it has to
+    name us as who has the task, and not to repeat what was sent.
+    """
+    answer = refused.answer
     if not isinstance(answer, dict):
         return None
     seen = _Answer(answer)
-    claimant = seen.all.pick(NAMES["claimant"], _RECORD.agent)
-    is_flagged = seen.all.says(NAMES["ours_in_refusals"], flag=True)
-    if not (claimant == agent_id or is_flagged or _says_ours(answer)):
+    is_ours = seen.all.pick(NAMES["claimant"], _RECORD.agent) == agent_id
+    match refused.refusal:
+        case Refusal.CONFLICT:
+            is_flagged = seen.all.says(NAMES["ours_in_refusals"], flag=True)
+            is_ours = is_ours or is_flagged or _says_ours(answer)
+        case Refusal.INVALID:
+            is_ours = is_ours and all(value != task_id for _, value in walk(answer))
+        case _:
+            return None
+    if not is_ours:
         return None
     return Receipt(lease_until=seen.lease, given=values_in("claim", seen.sent))
-
-
-def is_claimed_by(answer: JSON, agent_id: AgentId, task_id: TaskId) -> bool:
-    """Return whether a refusal names us as who has the task, and repeats no request.
-
-    A network may answer a repeat of a claim with any status, such as a 400.
-    """
-    seen = _Answer(answer) if isinstance(answer, dict) else None
-    claimant = seen.all.pick(NAMES["claimant"], _RECORD.agent) if seen else None
-    is_echo = any(value == task_id for _, value in walk(answer))
-    return claimant == agent_id and not is_echo
 
 
 def monitor_in(given: Given) -> Given:

@@ -21,7 +21,7 @@ Left out of `STATUSES` on purpose:
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from http import HTTPStatus
@@ -199,14 +199,23 @@ def yes_marks(body: JSON) -> YesMarks:
 
 
 def _codes_in(body: JSON) -> Iterator[tuple[str, str]]:
-    """Return what may be the code of an outcome, in a body or in a header inside."""
+    """Return what may be the code of an outcome, by the names that it stands under."""
+    for name, value in _members(body):
+        is_number = type(value) is int and _is_called(name, _CODE_WORDS)
+        if isinstance(value, str) or is_number:
+            yield spelling(name), f"{value}".strip().lower()
+
+
+def _members(body: JSON) -> Iterator[tuple[str, JSON]]:
+    """Return the members of a body, and of the objects in it: one may be a header."""
     outer = body if isinstance(body, dict) else {}
-    heads = (one for one in outer.values() if isinstance(one, dict))
-    for seen in (outer, *heads):
-        for name, value in seen.items():
-            is_code = words_of(name)[-1:] and words_of(name)[-1] in _CODE_WORDS
-            if isinstance(value, str) or (is_code and type(value) is int):
-                yield spelling(name), f"{value}".strip().lower()
+    for seen in (outer, *(one for one in outer.values() if isinstance(one, dict))):
+        yield from seen.items()
+
+
+def _is_called(name: str, words: Container[str]) -> bool:
+    """Return whether a name ends with one of these words."""
+    return any(word in words for word in words_of(name)[-1:])
 
 
 def _is_yes_code(code: str) -> bool:
@@ -371,19 +380,19 @@ def _that_says_no(body: dict[str, JSON], outer: Fields, expects: Expects) -> JSO
     return failed if is_told or not failed else body
 
 
-def _has_error_code(body: Mapping[str, JSON]) -> bool:
+def _has_error_code(body: JSON) -> bool:
     """Return whether a body, or a header in it, has the code of an error: `E014`."""
-    heads = (one for one in body.values() if isinstance(one, dict))
     return any(
-        isinstance(value, str) and bool(ERROR_CODE.fullmatch(value))
-        for seen in (body, *heads)
-        for name, value in seen.items()
-        # Under `result` there may be the work itself, such as "E014" in capitals.
-        if {*words_of(name)[-1:]} & (_CODE_WORDS - {"result", "outcome"})
+        isinstance(value, str)
+        and bool(ERROR_CODE.fullmatch(value))
+        and _is_called(name, _ERROR_WORDS)
+        for name, value in _members(body)
     )
 
 
-_CODE_WORDS = word_set("cd code codes kod error err errno rc ret result status outcome")
+_ERROR_WORDS = word_set("cd code codes kod error err errno rc ret status")
+_CODE_WORDS = _ERROR_WORDS | {"result", "outcome"}
+"""Under these there may also be the work itself, such as "E014" in capitals."""
 
 
 def _has_failed(seen: Fields) -> bool:

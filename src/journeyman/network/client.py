@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl, urlencode, urljoin, urlsplit
 
 from journeyman.domain import tasks
 from journeyman.domain.clock import Clock
-from journeyman.domain.outcomes import Confirmed, Outcome, Refusal, Refused
+from journeyman.domain.outcomes import Confirmed, Outcome, Refused
 from journeyman.domain.text import HIDDEN
 from journeyman.network import answers, endpoints, http
 from journeyman.network.call import (
@@ -238,12 +238,8 @@ class NetworkClient:
         words = words_for("claim", {})
 
         def look(refused: Refused) -> Outcome[answers.Receipt]:
-            known = answers.read_claimed_before(refused.answer, agent_id)
-            is_ours = refused.refusal is Refusal.CONFLICT or (
-                refused.refusal is Refusal.INVALID
-                and answers.is_claimed_by(refused.answer, agent_id, task.id)
-            )
-            return Confirmed(known) if is_ours and known else refused
+            known = answers.read_claimed_before(refused, agent_id, task.id)
+            return Confirmed(known) if known else refused
 
         return await self._act(
             endpoints.CLAIM,

@@ -16,6 +16,7 @@ from urllib.parse import unquote_plus, urlsplit
 
 from journeyman.domain.tasks import JSON, AccessToken, AgentId
 from journeyman.network.answers import is_header_safe
+from journeyman.network.endpoints import REGISTER
 from journeyman.network.json_text import UnreadableJSONError, decoded, parse
 from journeyman.network.service_model.meaning import AGENT_NOUNS, UUID_FORM
 from journeyman.network.service_model.naming import ID_WORDS, words_of
@@ -149,7 +150,7 @@ def _given(answer: JSON, agent_id: str, token: str) -> dict[str, JSON]:
     """
     return {
         source: value
-        for source, value in values_in(REGISTER, answer, _LONGEST_GIVEN).items()
+        for source, value in values_in(REGISTER.name, answer, _LONGEST_GIVEN).items()
         if not any(part in spelling(source) for part in (*_TOKEN_NAMES, *_ALSO_SECRET))
         if str(value) != token and _names_us(source, value, agent_id)
     }
@@ -165,8 +166,6 @@ def _names_us(source: str, value: JSON, agent_id: str) -> bool:
     return is_of_us or (is_id and not looks_random(str(value)))
 
 
-REGISTER = "register"
-"""Before the ways to these values."""
 _LONGEST_GIVEN = 60
 _ALSO_SECRET = ("refresh", "pass", "pin", "otp", "session", "cookie", "signature")
 

@@ -5,7 +5,6 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from http import HTTPStatus
-from itertools import chain
 
 from journeyman.domain.clock import Clock
 from journeyman.domain.outcomes import Confirmed, Failure, NotSent, Refusal, Refused
@@ -47,7 +46,7 @@ it each time, and refuses it each time, must not keep the network busy."""
 
 LONGEST_APPLICATION = timedelta(days=7)
 """A claim that is still to be accepted after so long counts as lost."""
-RECENTLY_ENDED, LONGEST_CONFLICT, SHORTEST_NAMED = 20, 1_000, 4
+RECENTLY_ENDED, LONGEST_CONFLICT = 20, 1_000
 """Of the tasks that ended last, and of the letters of a refusal, so many are looked at
 for one that the network still counts as held."""
 IN_REVIEW = "the answer to the claim says: under review"
@@ -163,8 +162,7 @@ class Claim:
             return False
         proof = self.intents.proof
         is_conflict = failure.refusal is Refusal.CONFLICT
-        is_told = failure.refusal is Refusal.FULL
-        if is_told or (not is_conflict and self._names_held(record, failure)):
+        if failure.refusal is Refusal.FULL:
             await self._make_room(failure)
             return True
         if not (is_conflict or _may_be_of_a_limit(failure)):
@@ -179,25 +177,6 @@ class Claim:
         if held is not None:
             await self._complete_paid(held)
         return True
-
-    def _names_held(self, record: TaskRecord, refused: Refused) -> bool:
-        """Return whether a refusal names what we hold, and not the task refused.
-
-        As in "You still owe us council-vote": in whatever words, it is about those. A
-        short number may be anything.
-        """
-        tasks = self.intents.journal.tasks
-        said = str(refused.answer)[:LONGEST_CONFLICT]
-        named = {*re.findall(r"[\w.:/-]*\w", said)}
-        named = {one for one in named if len(one) >= SHORTEST_NAMED}
-        if not named or record.task_id in named:
-            return False
-        # Also those whose claims left at the same time: they may be held by now.
-        recent = chain.from_iterable(
-            tasks.recent(state, RECENTLY_ENDED) for state in IN_FLIGHT
-        )
-        ids = ({one.task_id, *map(str, one.given.values())} for one in recent)
-        return not named.isdisjoint(chain.from_iterable(ids))
 
     async def _make_room(self, full: Refused) -> None:
         """Complete a task that was paid and is still held, or claim no more for now."""

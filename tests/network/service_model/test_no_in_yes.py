@@ -49,6 +49,20 @@ async def test_a_200_that_misses_a_name_is_a_no(told: JSON) -> None:
     assert any("slug" in one.lower() for one in places(network.bodies()[-1]))
 
 
+async def test_a_flag_that_was_sent_is_not_repeated_by_another() -> None:
+    network = StrictNetwork(SNAKE)
+    agree: JSON = {"error": "agree must be accepted"}
+    missing: JSON = {"Element": "Slug", "Text": "Element missing."}
+    network.answers += [(400, agree), (200, {"more": True, "Faults": [missing]})]
+    network.answers += [(200, granted(1))]
+
+    async with client_of(network) as client:
+        assert isinstance(await client.claim(TASKS[0], key(0)), Confirmed)
+
+    assert network.bodies()[1]["agree"] is True
+    assert "slug" in {one.lower() for one in places(network.bodies()[-1])}
+
+
 async def test_an_answer_that_is_as_a_no_was_is_one_and_outlives_the_process() -> None:
     network, store = StrictNetwork(SNAKE), Store()
     missing: JSON = {"Element": "Slug", "Text": "Element missing."}

@@ -14,6 +14,7 @@ from uuid import UUID
 from pydantic import JsonValue
 
 from journeyman.domain.tasks import JSON
+from journeyman.network.endpoints import REGISTER
 from journeyman.network.service_model.naming import FIRST, NUMERAL, Path
 
 Values = Mapping[str, JSON]
@@ -155,7 +156,9 @@ def tail_of(task_id: JSON) -> dict[str, JSON]:
     return {TASK_TAIL: tail} if is_way else {}
 
 
-GIVEN = ("register.", *(f"{action}." for action in ACTIONS))
+OF_REGISTRATION = f"{REGISTER.name}."
+"""Before those that the registration gave."""
+GIVEN = (OF_REGISTRATION, *(f"{action}." for action in ACTIONS))
 """Before the sources that are values of an earlier answer."""
 MOMENTS = ("now", "ahead")
 """The sources of times: of the first try, and one to come."""

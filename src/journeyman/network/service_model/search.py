@@ -44,7 +44,12 @@ from journeyman.network.service_model.naming import (
     word_set,
     words_of,
 )
-from journeyman.network.service_model.no_in_yes import AnswersTold, misses_names
+from journeyman.network.service_model.no_in_yes import (
+    MOST_NOES,
+    Top,
+    misses_names,
+    top_of,
+)
 from journeyman.network.service_model.reading import id_name, id_path, spelling
 from journeyman.network.service_model.refusals.faults import Fault, FieldFault
 from journeyman.network.service_model.refusals.refusal import (
@@ -196,8 +201,8 @@ class Learned:
     """By idempotency key: the time that a request tells, at each repeat the same."""
     described: dict[str, JsonValue] = field(default_factory=dict)
     """By action: the schema that a description showed last."""
-    told: dict[str, AnswersTold] = field(default_factory=dict)
-    """By action: what a no in a 2xx looks like."""
+    noes_in_yes: dict[str, tuple[Top, ...]] = field(default_factory=dict)
+    """By action: what stood at the top of those in the 2xx."""
 
     def sends(self, key: str, shape: RequestShape) -> None:
         """Note what is sent under a key, until there is a definite answer to it."""
@@ -632,15 +637,15 @@ class RequestSearch:
         `shows`: it tells how far the task has come, so that it is none. A post's never
         is: what it costs may have been paid by then.
         """
-        if action == "post_task":
+        if shows or action == "post_task":
             return False
-        told = self._learned.told.get(action, AnswersTold())
-        is_new = not told.has_yes or self.model.of(action).proven is None
-        is_no = told.denies(answer) or (is_new and misses_names(answer, sent))
-        is_no = is_no and not shows
-        learned = told.with_no(answer) if is_no else told.with_yes()
-        self._learned.told[action] = learned
-        if learned.noes != told.noes:
+        noes = self._learned.noes_in_yes.get(action, ())
+        if noes and top_of(answer) in noes:
+            return True
+        is_new = self.model.of(action).proven is None
+        is_no = is_new and misses_names(answer, sent)
+        if is_no and (top := top_of(answer)).words:
+            self._learned.noes_in_yes[action] = (*noes, top)[-MOST_NOES:]
             self._save()
         return is_no
 

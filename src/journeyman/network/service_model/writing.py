@@ -53,6 +53,7 @@ from journeyman.network.service_model.request import (
     GIVEN,
     MOMENTS,
     OBJECT,
+    OF_REGISTRATION,
     QUERY,
     RECORD,
     STATE_OF,
@@ -745,7 +746,7 @@ class Writer:
         words = {*every} - ID_WORDS
         is_given = source.startswith(GIVEN) and source.rpartition(".")[2] == name
         is_ours = value in (self.values.get("task_id"), self.values.get("agent_id"))
-        is_of_us = source.startswith(GIVEN[0])
+        is_of_us = source.startswith(OF_REGISTRATION)
         is_ours = is_ours and not is_of_us
         known = (frozenset() if is_of_us else AGENT_NOUNS) | {"task", self.style.noun}
         is_telling = not words <= known if words else len(every) > 1

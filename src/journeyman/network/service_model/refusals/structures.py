@@ -825,7 +825,7 @@ def _in_known_words(value: dict[str, JSON], sent: JSON) -> dict[str, JSON]:
     ]
     if place is None and (len(named) != 1 or not is_name(str(value[named[0]]))):
         return value
-    told = {} if place else {"field": value[named[0]]}
+    told = {} if place is not None else {"field": value[named[0]]}
     return {**value, **told, "message": prose[0]}
 
 
