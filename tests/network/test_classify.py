@@ -287,11 +287,32 @@ async def test_a_flag_that_is_true_in_listings_and_false_in_an_answer_is_a_no(
     assert isinstance(done, Confirmed)
 
 
+async def test_a_flag_in_a_header_is_one_of_that_header(
+    server: ScriptedServer, network: NetworkClient
+) -> None:
+    head: JSON = {"geslaagd": True, "berichtnummer": 1}
+    no: JSON = {"geslaagd": False, "berichtnummer": 2}
+    server.will(
+        answer(200, {"kop": head, "orders": []}),
+        answer(200, {"kop": no, "fout": {"omschrijving": "Te laat."}}),
+        answer(200, {"kop": head, "bon": {"geslaagd": False}}),
+    )
+    await network.marketplace_tasks(5)
+
+    refused = await network.complete(TASK, KEY)
+    done = await network.complete(TASK, KEY)
+
+    assert isinstance(refused, Refused)
+    assert isinstance(done, Confirmed)
+
+
 @pytest.mark.parametrize(
     ("yes", "no"),
     [
         ({"hdr": {"sys": "RAD", "rc": 0}}, {"hdr": {"sys": "RAD", "rc": 20}}),
         ({"outcome": "ok"}, {"outcome": "declined", "editors-note": "No byline."}),
+        ({"Esito": "OK"}, {"Esito": "KO", "Messaggio": "Manca la lettera."}),
+        ({"CodiceErrore": 0}, {"CodiceErrore": 101, "Messaggio": "Manca."}),
         ({"RTN_CD": "000"}, {"RTN_CD": "117", "RTN_TXT": "NO SUCH FORM"}),
     ],
 )

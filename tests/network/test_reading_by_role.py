@@ -456,6 +456,37 @@ def test_such_a_name_stays_the_same_on_a_page_where_one_part_would_do() -> None:
     assert [task.id for task in last.tasks] == ["a/b#6"]
 
 
+def test_a_number_that_a_few_records_share_is_no_state() -> None:
+    lengths, pay = (24, 28, 27, 27), (18, 42, 27, 22)
+    tasks = read(
+        records(
+            lambda n: {
+                "broj": 22910 + 7 * n,
+                "predmet": TEXTS[n],
+                "duljina": lengths[n],
+                "naknada": pay[n],
+                "stanje": "slobodan",
+            }
+        )
+    )
+
+    assert {task.status for task in tasks} == {"slobodan"}
+
+
+def test_a_task_has_the_group_that_it_was_listed_in() -> None:
+    voyages: JSON = [
+        {"voyageNo": f"NM{n}", "dockets": [{"id": f"d-{n}", "text": TEXTS[n]}]}
+        for n in range(2)
+    ]
+
+    tasks = read({"voyages": voyages})
+
+    assert [task.raw["voyage"] for task in tasks] == [
+        {"voyageNo": "NM0"},
+        {"voyageNo": "NM1"},
+    ]
+
+
 def test_what_is_listed_twice_under_a_made_up_id_is_no_id_in_two_parts() -> None:
     rows: list[JSON] = [
         {"ref": f"task_{n % 2}4081ed3", "lane": n // 2 + 2, "body": TEXTS[n % 2]}

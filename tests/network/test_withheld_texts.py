@@ -180,6 +180,27 @@ async def test_a_name_is_mentioned_in_whatever_letters(
     assert as_claimed(task, outcome.value, NOW).text == TEXT
 
 
+async def test_a_name_of_several_words_is_mentioned_by_them(
+    server: ScriptedServer, network: NetworkClient
+) -> None:
+    jobs: JSON = [
+        {
+            "DocketNo": 55012 + n,
+            "Freight": {"Amount": f"{n + 9}.00", "Unit": "CREDIT"},
+            "Job": "Goods on B/L",
+            "Handling": "Fair copy of the rough copy",
+        }
+        for n in range(3)
+    ]
+    task = ListingReader().listing({"Dockets": jobs}).tasks[0]
+    server.will(answer(200, {"Particulars": {"RoughCopy": TEXT, "Language": "EN"}}))
+
+    outcome = await network.claim(task, KEY)
+
+    assert isinstance(outcome, Confirmed)
+    assert as_claimed(task, outcome.value, NOW).text == TEXT
+
+
 async def test_how_a_request_ended_is_no_text(
     server: ScriptedServer, network: NetworkClient
 ) -> None:

@@ -125,6 +125,7 @@ def simulated_in(module: ModuleType, timeline: "Timeline") -> Iterator[None]:
         "time": simulated_time,
         "monotonic": timeline.clock.monotonic,
         "datetime": _simulated_datetime(timeline.clock.now),
+        "date": _simulated_date(timeline.clock.now),
     }
     used = {name: value for name, value in simulated.items() if name in vars(module)}
     with _named(module, used):
@@ -143,23 +144,38 @@ def _named(module: ModuleType, values: Mapping[str, object]) -> Iterator[None]:
 
 
 def _simulated_datetime(now: Callable[[], dt.datetime]) -> type:
-    class Meta(type):
-        def __instancecheck__(cls, value: object) -> bool:
-            # A moment that somebody else has made is one all the same.
-            return isinstance(value, dt.datetime)
-
-        def __getattr__(cls, name: str) -> Any:  # noqa: ANN401 - whatever datetime has
-            return getattr(dt.datetime, name)
-
-        def __call__(cls, *args: Any, **named: Any) -> dt.datetime:  # noqa: ANN401 - as above
-            return dt.datetime(*args, **named)  # noqa: DTZ001 - as it is asked for
-
-    class SimulatedDatetime(metaclass=Meta):
+    class SimulatedDatetime(metaclass=_like(dt.datetime)):  # type: ignore[metaclass] # made here
         @staticmethod
         def now(tz: dt.tzinfo | None = None) -> dt.datetime:
             return now().astimezone(tz)
 
     return SimulatedDatetime
+
+
+def _simulated_date(now: Callable[[], dt.datetime]) -> type:
+    class SimulatedDate(metaclass=_like(dt.date)):  # type: ignore[metaclass] # as above
+        @staticmethod
+        def today() -> dt.date:
+            return now().date()
+
+    return SimulatedDate
+
+
+def _like(real: type) -> type:
+    """Return a metaclass of classes that do all else as a real one does it."""
+
+    class Meta(type):
+        def __instancecheck__(cls, value: object) -> bool:
+            # What somebody else has made is one all the same.
+            return isinstance(value, real)
+
+        def __getattr__(cls, name: str) -> Any:  # noqa: ANN401 - whatever it has
+            return getattr(real, name)
+
+        def __call__(cls, *args: Any, **named: Any) -> object:  # noqa: ANN401 - as above
+            return real(*args, **named)
+
+    return Meta
 
 
 class Timeline:

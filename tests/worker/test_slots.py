@@ -244,6 +244,21 @@ async def test_tasks_that_are_paid_are_completed_where_as_many_are_held_as_may_b
     assert loop.journal.ledger.balance() == 100 + 6 * 3
 
 
+async def test_no_task_is_lost_to_a_limit_that_is_told_in_a_yes(
+    make_loop: MakeLoop, market: ScriptedMarket
+) -> None:
+    loop = make_loop(slots=2)
+    full = Refused(Refusal.REJECTED, "Clerk has 2 open bookings.", 200)
+    lend_at_most(2, market, lambda _: full)
+    market.script["submit"] = [PAID] * 6
+    loop.select.decide(tuple(task(f"t{n}", "yield") for n in range(6)))
+    async with loop.running():
+        for _ in range(20):
+            await loop.later(100)
+
+    assert states(loop) == {"completed": 6}
+
+
 async def test_a_limit_is_understood_whatever_a_403_says(
     make_loop: MakeLoop, market: ScriptedMarket
 ) -> None:

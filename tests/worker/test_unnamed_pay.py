@@ -33,6 +33,20 @@ async def test_what_makes_the_balance_what_it_is_was_paid(
     assert loop.journal.ledger.balance() == 109
 
 
+async def test_pay_that_the_answer_to_the_result_shows_is_booked_in_the_end(
+    loop: Loop, market: ScriptedMarket
+) -> None:
+    market.script["submit"] = [
+        Confirmed(Receipt(given={"submit.bodova": pay, "submit.stanje": after}))
+        for pay, after in ((9, 109), (4, 200))
+    ]
+
+    await loop.work(listed(1, naknada=9))
+    await loop.work(listed(2, naknada=4))
+
+    assert loop.journal.ledger.balance() == 113
+
+
 async def test_its_name_is_known_from_then_on_and_after_a_start(
     make_loop: MakeLoop, market: ScriptedMarket
 ) -> None:

@@ -380,8 +380,12 @@ def _label_added(answer: JSON, listed: Task) -> set[str]:
 
 
 def _is_mentioned(name: str, shown: Iterable[tuple[Path, JSON]]) -> bool:
-    """Return whether a sentence has a name, as in "Put SOURCE in capitals"."""
-    word = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)", re.IGNORECASE)
+    """Return whether a sentence has a name, as in "Put SOURCE in capitals".
+
+    Or its words, as in "the rough copy" of a `RoughCopy`.
+    """
+    words = r"[\s_-]?".join(map(re.escape, words_of(name) or [name]))
+    word = re.compile(rf"(?<!\w){words}(?!\w)", re.IGNORECASE)
     texts = (value for _, value in shown if isinstance(value, str) and " " in value)
     return any(map(word.search, texts))
 

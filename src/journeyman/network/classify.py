@@ -179,9 +179,8 @@ def _denies(reply: Reply, marks: YesMarks) -> bool:
     Beside a flag that is true, a false one says something else: that there is no more,
     or that nothing new was made.
     """
-    seen = Fields(reply.body) if isinstance(reply.body, dict) else Fields()
-    is_false = seen.says(marks.flags, flag=False)
-    is_false = is_false and not seen.says(marks.flags, flag=True)
+    shown = {flag for name, flag in _flags_in(reply.body) if name in marks.flags}
+    is_false = shown == {False}
     return is_false or (bool(marks.codes) and _has_no_code(reply.body, marks))
 
 
@@ -192,10 +191,18 @@ def _has_no_code(body: JSON, marks: YesMarks) -> bool:
 
 def yes_marks(body: JSON) -> YesMarks:
     """Return what tells that an answer is a yes, beside what it gives."""
-    outer = Fields(body) if isinstance(body, dict) else Fields()
-    flags = frozenset(name for name, value in outer.items() if value is True)
+    flags = (name for name, flag in _flags_in(body) if flag)
     codes = (name for name, value in _codes_in(body) if _is_yes_code(value))
-    return YesMarks(flags, frozenset(codes))
+    return YesMarks(frozenset(flags), frozenset(codes))
+
+
+def _flags_in(body: JSON) -> Iterator[tuple[str, bool]]:
+    """Return the flags of a body, and those of the objects in it by both names."""
+    for name, value in body.items() if isinstance(body, dict) else ():
+        inside = value.items() if isinstance(value, dict) else ()
+        for way, flag in ((name, value), *((f"{name}.{n}", one) for n, one in inside)):
+            if isinstance(flag, bool):
+                yield way, flag
 
 
 def _codes_in(body: JSON) -> Iterator[tuple[str, str]]:
@@ -214,8 +221,11 @@ def _members(body: JSON) -> Iterator[tuple[str, JSON]]:
 
 
 def _is_called(name: str, words: Container[str]) -> bool:
-    """Return whether a name ends with one of these words."""
-    return any(word in words for word in words_of(name)[-1:])
+    """Return whether a name ends with one of these words, or with one for an error.
+
+    An error is an `errore` and an `erreur`, too.
+    """
+    return any(word in words or word.startswith("err") for word in words_of(name)[-1:])
 
 
 def _is_yes_code(code: str) -> bool:

@@ -169,8 +169,6 @@ class Claim:
             return False
         others = self.intents.journal.tasks.count_in(IN_FLIGHT) - 1
         held = None if others else self._paid_and_held(failure)
-        if held and not is_conflict and not proof.refuse("claim", record, failure):
-            held = None  # the next task tells whether it is about this one
         is_possible = bool(others) or held is not None
         if not is_possible or not proof.may_be_full(record.task_id, max(others, 1)):
             return False

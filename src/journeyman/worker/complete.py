@@ -161,8 +161,10 @@ class Complete:
         earned = answer.credits_earned
         if earned is None and answer.balance is None:
             is_alone = window is not None and window.alone
-            raw, given = record.task.raw, answer.given
-            earned = self.unnamed_pay.read(raw, given, is_alone=is_alone)
+            before = {n: v for n, v in record.given.items() if n.startswith("submit.")}
+            earned = self.unnamed_pay.read(
+                record.task.raw, answer.given, before, is_alone=is_alone
+            )
         answered = Answered(
             request=key,
             credits=earned,

@@ -24,34 +24,42 @@ class UnnamedPay:
     journal: Journal
 
     def read(
-        self, record: Mapping[str, JSON], answer: Mapping[str, JSON], *, is_alone: bool
+        self,
+        record: Mapping[str, JSON],
+        *answers: Mapping[str, JSON],
+        is_alone: bool,
     ) -> int | None:
-        """Return the credits that the answer to a completion shows; None shows none.
+        """Return the credits that the answers to a task show; None: they show none.
 
-        `record` is the task as it was listed, `answer` the single values of the answer
-        by their ways; `is_alone` says that nothing else has moved credits meanwhile.
+        `record` is the task as it was listed, `answers` the single values of each
+        answer by their ways, the last answer first; `is_alone` says that nothing else
+        has moved credits meanwhile.
         """
-        listed, shown = _numbers(values_in("listed", dict(record))), _numbers(answer)
+        listed = _numbers(values_in("listed", dict(record)))
         names = self.journal.facts.get(FACT)
         if isinstance(names, list):
             ours, theirs = map(str, names)
-            pay = shown.get(ours)
-            return pay if pay == listed.get(theirs) else None
-        found = [*self._told_by_sums(listed, shown)] if is_alone else []
+            shown = (_numbers(one).get(ours) for one in answers)
+            return next((pay for pay in shown if pay == listed.get(theirs)), None)
+        told = ([*self._told_by_sums(listed, _numbers(one))] for one in answers)
+        found = next(filter(None, told), []) if is_alone else []
         if len(found) != 1:
             return None
+        ((ours, theirs, pay),) = found
         with self.journal.tx("unnamed_pay"):
-            self.journal.facts.put(FACT, [*found[0]])
-        return shown[found[0][0]]
+            self.journal.facts.put(FACT, [ours, theirs])
+        return pay
 
     def _told_by_sums(
         self, listed: Mapping[str, int], shown: Mapping[str, int]
-    ) -> Iterator[tuple[str, str]]:
+    ) -> Iterator[tuple[str, str, int]]:
         before = self.journal.ledger.balance()
         for ours, pay in shown.items():
             others = (one for name, one in shown.items() if name != ours)
             if before + pay in others:
-                yield from ((ours, one) for one, was in listed.items() if was == pay)
+                for theirs, was in listed.items():
+                    if was == pay:
+                        yield ours, theirs, pay
 
 
 def _numbers(values: Mapping[str, JSON]) -> dict[str, int]:

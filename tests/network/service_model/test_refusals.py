@@ -2727,6 +2727,115 @@ def test_what_stands_beside_a_name_is_no_name_in_any_language() -> None:
     ]
 
 
+def in_dutch(code: str, told: str, field: str) -> JSON:
+    """Return a refusal whose words for a name and for a sentence nobody knows."""
+    return {"fout": {"code": code, "omschrijving": told, "veld": field}}
+
+
+def test_the_name_that_a_sentence_quotes_is_meant_also_beside_a_code() -> None:
+    told = "Verplicht veld 'leverdatum' ontbreekt; verwacht: een datum als JJJJ-MM-DD."
+
+    fault = only(read_refusal(in_dutch("DRK-111", told, "leverdatum"), "", {"nr": 7}))
+
+    assert (fault.path, fault.fault) == (("leverdatum",), Fault.MISSING)
+    assert fault.wants == "date %Y-%m-%d"
+
+
+def test_what_is_allowed_is_told_beside_the_name_that_is_not() -> None:
+    told = "Onbekend veld 'nr'; toegestane velden: bon, zetwerk."
+
+    found = read_refusal(in_dutch("DRK-113", told, "nr"), "", {"nr": 7, "bon": "B1"})
+
+    assert {(one.path[-1], one.fault) for one in found} == {
+        ("nr", Fault.UNKNOWN),
+        ("bon", Fault.ALLOWED),
+        ("zetwerk", Fault.ALLOWED),
+    }
+
+
+def test_words_of_ours_that_are_quoted_say_nothing() -> None:
+    ours = "ZAAL OPEN: HALF ACHT, AANVANG ACHT UUR"
+    told = f"Wijze '{ours}' is niet toegestaan; kies uit: digitaal, koerier, afhalen."
+    sent: JSON = {"wijze": ours, "zetwerk": ours}
+
+    fault = only(read_refusal(in_dutch("DRK-303", told, "wijze"), "", sent))
+
+    assert (fault.path, fault.fault) == (("wijze",), Fault.VALUE)
+    assert fault.options == ("digitaal", "koerier", "afhalen")
+
+
+@pytest.mark.parametrize(
+    ("shown", "form"),
+    [("UU:MM", r"\d\d:\d\d"), ("hh:mm:ss", r"\d\d:\d\d:\d\d")],
+)
+def test_how_long_it_took_is_written_as_it_is_shown(shown: str, form: str) -> None:
+    told = f"Veld 'tijd' moet een tijdsduur in de vorm {shown} zijn."
+
+    fault = only(read_refusal(in_dutch("DRK-112", told, "tijd"), "", {"tijd": "Done"}))
+
+    assert (fault.wants, fault.form) == ("duration", form)
+
+
+def test_hours_and_minutes_after_a_date_are_a_moment() -> None:
+    told = "Field 'at' must be a time as YYYY-MM-DD HH:MM."
+
+    fault = only(read_refusal({"field": "at", "message": told}, "", {"at": "Done"}))
+
+    assert fault.wants != "duration"
+
+
+@pytest.mark.parametrize("key", ["invalidValue", "rejectedValue"])
+def test_the_method_and_the_parameter_of_a_violation_are_no_objects(key: str) -> None:
+    violation: JSON = {
+        "path": "updateTask.taskResult.workflowInstanceId",
+        "message": "Workflow Id cannot be null or empty",
+        key: None,
+    }
+
+    fault = only(read_refusal({"validationErrors": [violation]}, "", {"taskId": "t-1"}))
+
+    assert (fault.path, fault.fault) == (("workflowInstanceId",), Fault.MISSING)
+
+
+@pytest.mark.parametrize("key", ["fieldName", "field_name"])
+def test_the_elements_of_a_way_are_read_in_either_case(key: str) -> None:
+    way: JSON = {"elements": [{key: "output"}, {key: "text"}]}
+    violation: JSON = {"field": way, "message": "value is required"}
+
+    fault = only(read_refusal({"violations": [violation]}, "", {"task": "t-1"}))
+
+    assert fault.path == ("output", "text")
+
+
+def test_the_type_before_a_name_is_that_of_its_value_in_any_language() -> None:
+    said = "Il corpo deve contenere l'oggetto «Richiesta» con i dati."
+
+    fault = only(read_refusal({"Messaggio": said}, "", {"Codice": "TG-1"}))
+
+    assert (fault.path, fault.fault) == (("Richiesta",), Fault.MISSING)
+    assert fault.wants == "object"
+
+
+def test_our_own_word_explains_the_name_that_is_quoted_before_it() -> None:
+    said = "Manca il campo «Matricola»: è l'agent_id assegnato con l'iscrizione."
+
+    fault = only(read_refusal({"Messaggio": said}, "", {"Codice": "TG-1"}))
+
+    assert (fault.path, fault.means) == (("Matricola",), "agent_id")
+
+
+def test_a_word_of_another_language_beside_a_name_is_no_second_name() -> None:
+    fields: JSON = {
+        "rytec": "Pole je povinné (vaše agent_id).",
+        "datumDodani": "Pole je povinné (datum ve tvaru RRRR-MM-DD).",
+    }
+    told: JSON = {"kod": "E120", "hlaseni": "Formulář obsahuje chyby.", "pole": fields}
+
+    found = read_refusal({"uspech": False, "chyba": told}, "", {"cisloZakazky": "Z1"})
+
+    assert {one.path for one in found} == {("rytec",), ("datumDodani",)}
+
+
 def test_the_number_of_an_error_is_no_name() -> None:
     said = "HAPI-0450: not read. HAPI-1820: Found incorrect type for element owner"
 

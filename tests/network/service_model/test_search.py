@@ -2481,3 +2481,84 @@ async def test_a_relationship_refers_to_a_resource_by_its_type_and_its_id() -> N
     sent = values_in("", last)
     assert sent[".data.relationships.commission.data.type"] == "commissions"
     assert sent[".data.relationships.commission.data.id"] == "task-1"
+
+
+async def test_of_two_identifiers_one_is_ours() -> None:
+    record: dict[str, JSON] = {"kind": "delivery", "id": "task-1", "fee": 36}
+    both: JSON = {"delivery_id": "is required.", "courier_id": "is required."}
+
+    *_, last = await claimed_with(
+        (400, {"metadata": both}), task=replace(TASK, raw=record)
+    )
+
+    assert last["delivery_id"] == "task-1"
+    assert last["courier_id"] == "agent-1"
+
+
+async def test_a_value_in_an_object_of_its_own_is_known_by_the_objects_name() -> None:
+    network = StrictNetwork(SNAKE)
+    pincode: JSON = {"enabled": True, "value": "1207"}
+    network.answers = [(200, {"pincode": pincode}), missing("pincode"), (200, {})]
+
+    async with client_of(network) as client:
+        claimed = await client.claim(TASK, KEY)
+        assert isinstance(claimed, Confirmed)
+        await client.submit(TASK, RESULT, KEY, claimed.value.given)
+
+    assert network.bodies("submit")[-1]["pincode"] == "1207"
+
+
+async def test_what_is_not_in_a_list_of_all_names_is_left_away() -> None:
+    said = "Unknown field 'task_id'; allowed fields: bon, work."
+    listed: JSON = {"field": "task_id", "message": said}
+
+    *_, last = await claimed_with(
+        missing("bon"), missing("work"), (400, {"error": listed})
+    )
+
+    assert {*last} == {"bon", "work"}
+
+
+def of_method(method: str, *names: str) -> tuple[int, JSON]:
+    """Return a refusal that names a method and its parameter before each field."""
+    said: JSON = [
+        {"message": f"{method}.command.{name}: must not be null"} for name in names
+    ]
+    return 400, {"_embedded": {"errors": said}}
+
+
+async def test_what_begins_with_a_method_is_understood_so_from_then_on() -> None:
+    network = StrictNetwork(SNAKE)
+    both = ("jobId", "workerId")
+    network.answers = [
+        of_method("claim", *both),
+        of_method("claim", *both),
+        (200, {}),
+        of_method("submit", "output"),
+        (200, {}),
+    ]
+
+    async with client_of(network) as client:
+        await client.claim(TASK, KEY)
+        await client.submit(TASK, RESULT, KEY)
+
+    claimed, submitted = network.bodies("claim")[-1], network.bodies("submit")
+    assert (claimed["jobId"], claimed["workerId"]) == ("task-1", "agent-1")
+    assert [one.get("output") for one in submitted] == [None, "41"]
+
+
+async def test_a_task_is_not_brought_to_the_state_that_it_is_in() -> None:
+    network = StrictNetwork(SNAKE)
+    said = "Status cannot be null, must be one of COMPLETED, FAILED, IN_PROGRESS"
+    network.answers = [
+        (200, {"status": "IN_PROGRESS", "taskId": "task-1"}),
+        (400, {"errors": [{"field": "status", "message": said}]}),
+        (200, {}),
+    ]
+
+    async with client_of(network) as client:
+        claimed = await client.claim(TASK, KEY)
+        assert isinstance(claimed, Confirmed)
+        await client.submit(TASK, RESULT, KEY, claimed.value.given)
+
+    assert network.bodies("submit")[-1]["status"] == "COMPLETED"

@@ -128,6 +128,8 @@ class _Array:
     """The names of the records, where they are the values of an object."""
     label: str = ""
     """What the name or the object around them says of them all."""
+    around: Mapping[str, JSON] = field(default_factory=dict)
+    """The objects around them, by their names: a request may have to name a group."""
 
 
 @dataclass(eq=False, slots=True)
@@ -231,7 +233,7 @@ class ListingReader:
         unreadable = 0
         for group in groups:
             for record, key in zip_longest(group.records, group.keys):
-                task = form.task(record, key)
+                task = form.task(_in_group(record, group.around), key)
                 if task is None:
                     unreadable += 1
                 elif task.id not in tasks:
@@ -402,7 +404,8 @@ class ListingReader:
                 continue
             if not is_tasks or not _TASKS_WORDS.isdisjoint(words_of(name)):
                 label = array.label or self._word_for(group)
-                inner = _Array((*array.path, name), value, label=label)
+                around = {**array.around, **_described_alone(array.path, group)}
+                inner = _Array((*array.path, name), value, label=label, around=around)
                 yield inner
                 if levels > 1:
                     yield from self._inside(inner, levels - 1)
@@ -534,6 +537,19 @@ def _likenesses(array: _Array, reader: RecordReader) -> list[int]:
     """Return how much of a task each of some records shows."""
     pairs = zip_longest(array.records[:_SAMPLE], array.keys[:_SAMPLE])
     return [reader.likeness(record, key) for record, key in pairs]
+
+
+def _described_alone(path: Path, group: Mapping[str, JSON]) -> dict[str, JSON]:
+    """Return a group by what its list calls it, without the lists in it."""
+    name = path[-1].removesuffix("s") if path else "group"
+    return {name: {n: one for n, one in group.items() if not isinstance(one, list)}}
+
+
+def _in_group(record: JSON, around: Mapping[str, JSON]) -> JSON:
+    """Return a record with the objects around it, as far as it has no such fields."""
+    if not (around and isinstance(record, dict)):
+        return record
+    return {**record, **{n: one for n, one in around.items() if n not in record}}
 
 
 def _has_own_keys(array: _Array) -> bool:

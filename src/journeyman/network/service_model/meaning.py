@@ -88,7 +88,7 @@ GENERIC = ID_WORDS | {"_id"}
 UUID_FORM = re.compile(r"[0-9a-fA-F]{8}-?(?:[0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12}")
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:?\d\d)")
 _IRI = re.compile(r"(?:https?:/)?/\S+")
-_DURATION = re.compile(r"\d+(?:\.\d+)?s|PT?[\dDHMS.]+|\d\d:\d\d:\d\d")
+_DURATION = re.compile(r"\d+(?:\.\d+)?s|PT?[\dDHMS.]+|\d\d:\d\d(?::\d\d)?")
 _FORMS = {"uuid": UUID_FORM, "datetime": _MOMENT, "iri": _IRI, "duration": _DURATION}
 """What texts are called that are written in some form."""
 

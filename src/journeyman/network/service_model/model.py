@@ -7,7 +7,7 @@ it; and refusals outrank our guesses.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain, islice
@@ -423,6 +423,18 @@ class ServiceModel:
         placed = (one for shape in self._beside(action) for one in shape.placed)
         return frozenset(one.path for one in placed if not is_outside(one.path))
 
+    def begins_with_methods(self) -> bool:
+        """Return whether ways to fields begin with a method and its parameter here.
+
+        Another action was understood when they had been left out.
+        """
+        return any(
+            _is_of_method(action, way) and way[len(_METHOD) :] in known.proven.paths
+            for action, known in self.requests.items()
+            if known.proven is not None
+            for way in known.constraints.respelled
+        )
+
     def names_in(self, message: str) -> Iterator[str]:
         """Return what stands in a refusal where an earlier one had a field's name.
 
@@ -601,6 +613,28 @@ def _noun_in(name: str) -> str:
     return next((one[:-1] for one in plurals if one[:-1] in nouns), "")
 
 
+_METHOD = ("method", "parameter")
+"""Frameworks of Java begin the way to a field with these."""
+
+
+def _is_of_method(action: str, way: Path) -> bool:
+    """Return whether a way may begin with an action's method: `claim.command.id`."""
+    is_long = len(way) > len(_METHOD)
+    return is_long and words_of(way[0])[:1] == words_of(action)[:1]
+
+
+def _shorter(action: str, way: Path) -> list[Path]:
+    """Return a way without what stands before it, the likeliest first."""
+    outer = [way[i:] for i in range(1, len(way))]
+    return [way[len(_METHOD) :], *outer] if _is_of_method(action, way) else outer
+
+
+def without_method(action: str, found: FieldFault) -> FieldFault:
+    """Return a fault at its place in the body, without a method and its parameter."""
+    is_of_method = _is_of_method(action, found.path)
+    return replace(found, path=found.path[len(_METHOD) :]) if is_of_method else found
+
+
 _DEEPEST = 7
 
 
@@ -712,6 +746,7 @@ class _Learning:
             known = _respelled_as(known, path, missed.path[-1])
             told_of = {missed.path[-1], path[-1]}
             rest = [one for one in rest if told_of.isdisjoint(one.path[-1:])]
+        rest += self._left_out(rest)
         for finding in rest:
             for path in replace(self, known=known)._places(finding):
                 known = self._with(known, finding, path)
@@ -728,6 +763,21 @@ class _Learning:
             stops_at_unknown=known.stops_at_unknown or is_first,
             tells_ways=known.tells_ways or any(map(self._tells_way, told)),
         )
+
+    def _left_out(self, told: Sequence[FieldFault]) -> Iterator[FieldFault]:
+        """Return what was sent and is too much, where all that may be there is listed.
+
+        All is, where nothing is known to be wanted there that is not in the list: what
+        is only suggested in place of a name has no more than that.
+        """
+        listed = [one for one in told if one.fault is Fault.ALLOWED]
+        allowed = {path for one in listed for path in self._places(one)}
+        wanted = {one.path for one in self.known.wanted if one.is_required}
+        for above in {path[:-1] for path in allowed} if len(allowed) > 1 else ():
+            if wanted and all(one in allowed for one in wanted if one[:-1] == above):
+                for path in self.shape.paths:
+                    if path[:-1] == above and path not in allowed:
+                        yield FieldFault(path, Fault.UNKNOWN)
 
     def _named_well(self, told: Iterable[FieldFault]) -> Iterator[tuple[Path, str]]:
         """Return the values under names of ours that the network knows.
@@ -991,6 +1041,10 @@ class _Learning:
         wanted = _wanted_by(finding, path)
         inner = (*self._around, *path)
         sent = self.shape.at(path) or self.shape.at(inner)
+        if sent is None and path in known.respelled:
+            # What we have moved out of there is still missed, and looked for there.
+            shorter = (self.shape.at(path[i:]) for i in range(1, len(path)))
+            sent = next(filter(None, shorter), None)
         if sent is None:
             revived = tuple(p for p in known.unknown if path[: len(p)] != p)
             known = replace(known, unknown=revived)
@@ -1062,7 +1116,7 @@ class _Learning:
         ]
         if spelling(named[-1]) == spelling(name):
             ways.append((*around, named[-1]))  # as it was told
-        ways += [named[i:] for i in range(1, len(named))]
+        ways += _shorter(self.action, named)
         is_id = sent.source in {"task_id", "agent_id"} or sent.source.endswith("id")
         # What an action makes has no key yet: it is an object rather than a relation.
         is_made = words_of(name)[-1] in NOUNS[self.action] and finding.wants != "id"

@@ -61,7 +61,7 @@ def values_in(
         for way, inner in level:
             if isinstance(inner, dict):
                 found |= _form_in(way, inner) if way != source else {}
-                names = (*inner.items(), *_by_kind(inner))
+                names = (*inner.items(), *_by_kind(inner), *_held_in(inner))
                 below += [(f"{way}.{name}", one) for name, one in names]
             elif isinstance(inner, list):
                 below += [
@@ -79,6 +79,20 @@ def _form_in(way: str, inner: Mapping[str, JSON]) -> dict[str, JSON]:
     """Return the members of an object in which nothing is: to be filled in, perhaps."""
     is_form = all(one in (None, "") for one in inner.values())
     return {f"{way}.{name}": None for name in inner if is_form}
+
+
+def _held_in(record: Mapping[str, JSON]) -> Iterator[tuple[str, JSON]]:
+    """Return the values that stand in objects of their own, under the objects' names.
+
+    Such as the `pincode` of `{"pincode": {"enabled": true, "value": "1207"}}`.
+    """
+    for name, inner in record.items():
+        if isinstance(inner, dict):
+            held = [inner[one] for one in _VALUE_NAMES if one in inner]
+            yield from ((name, one) for one in held if not isinstance(one, dict | list))
+
+
+_VALUE_NAMES = ("value", "#text", "_text", "$")
 
 
 def _by_kind(record: Mapping[str, JSON]) -> Iterator[tuple[str, JSON]]:

@@ -469,7 +469,9 @@ class _Search:
     def _is_of_few_words(self, column: _Column) -> bool:
         words = [str(word) for word in column.read(as_state)]
         different = set(words)
-        repeats = len(words) > len(different) or column.has(STATE_WORDS | KIND_WORDS)
+        # A number that a few records share may be a length; a code is most of theirs.
+        most = len(words) // 2 if _is_of_numbers(column) else len(words) - 1
+        repeats = len(different) <= most or column.has(STATE_WORDS | KIND_WORDS)
         return (
             len(words) == len(self._records)
             and repeats

@@ -35,6 +35,7 @@ from journeyman.network.service_model.model import (
     ServiceModel,
     Suggestion,
     named_in_listing,
+    without_method,
 )
 from journeyman.network.service_model.naming import (
     ID_WORDS,
@@ -621,6 +622,8 @@ class RequestSearch:
                 if one.path not in known or _is_of_another(one, shape)
             )
             findings = _of_words(outcome, shape, request.values(shape)) or findings
+        if self.model.begins_with_methods():
+            findings = tuple(without_method(request.action, one) for one in findings)
         around = self.model.wrappers_beside(request.action)
         findings = tuple(_at_root(one, around, body) for one in findings)
         record = request.task.raw if request.task else {}

@@ -253,7 +253,8 @@ class Vocabulary:
     """False in one of these is a no; true in one outweighs an `error` field."""
     no_states: frozenset[str] = word_set(
         "rejected refused denied declined error failed failure invalid forbidden "
-        "unauthorized conflict not_found already_claimed taken unavailable expired",
+        "unauthorized conflict not_found already_claimed taken unavailable expired "
+        "ko nok",
     )
     no_fields: tuple[str, ...] = in_order(
         "error errors user_errors field_errors validation_errors"

@@ -94,6 +94,7 @@ def _asks_for_a_yes(words: Sequence[str]) -> bool:
 
 
 _GOOD_ENDS = word_set("done success successful succeeded ok yes true text plain final")
+_STATE_NAMES = frozenset({"status", "state"})
 _BAD_ENDS = word_set(
     "fail failed failure error reject rejected refused declined no false partial "
     "cancel cancelled canceled abandoned aborted skipped none unknown other"
@@ -101,7 +102,7 @@ _BAD_ENDS = word_set(
 """Words of values that are not what a worker says who has done the work."""
 _DURATIONS = {"seconds": 600, "minutes": 10, "hours": 1, "days": 1}
 """How long we ask for, of a network that wants to be told for how long."""
-_TEN_MINUTES = ("600s", "PT10M", "00:10:00")
+_TEN_MINUTES = ("600s", "PT10M", "00:10:00", "00:10")
 """The same in the forms of Protocol Buffers, of ISO 8601 and of clocks."""
 _INSIDE_A_RESULT = ("text", "content", "result", "output", "body", "value", "answer")
 """What a result is called inside of an object that is about it."""
@@ -294,6 +295,13 @@ def _is_measure(wanted: Wanted) -> bool:
 def _has_form(value: JSON, form: str) -> bool:
     shown = str(value) if isinstance(value, str | int) else ""
     return len(shown) <= _LONGEST_OF_A_FORM and bool(re.fullmatch(form, shown))
+
+
+def _is_where_it_stood(wanted: Wanted, source: str) -> bool:
+    """Return whether a state was told before: an action brings a task to another."""
+    is_state = _STATE_NAMES.issuperset(words_of(wanted.path[-1])[-1:])
+    is_told = source.startswith((*GIVEN, RECORD))
+    return bool(wanted.options) and is_state and is_told
 
 
 def _unit_of(wanted: Wanted) -> str:
@@ -557,7 +565,17 @@ class Writer:
                 placed = tuple(one for one in chosen if one.source != OBJECT)
                 # As long as the task has no name, a name is rather that.
                 filled = 0 if self._is_named(sources) else self._fillers_in(chosen)
-                yield cost + 1.5 * filled, placed, wrappers
+                again = self._names_again(sources)
+                yield cost + 1.5 * filled + 2.0 * again, placed, wrappers
+
+    def _names_again(self, sources: Sequence[str]) -> int:
+        """Count names that the task has beside its first, while the agent has none.
+
+        A `courier_id` beside the `delivery_id` of a delivery is rather ours.
+        """
+        task_id = self.values.get("task_id")
+        named = [one for one in sources if self.values.get(one) == task_id]
+        return 0 if "agent_id" in sources else max(len(named) - 1, 0)
 
     def _is_named(self, sources: Iterable[str]) -> bool:
         """Return whether the network has said what it calls the task."""
@@ -684,6 +702,7 @@ class Writer:
             # Whatever it is called: of what an answer gave, little is a UUID.
             cost = min(cost, 1.5 + cost / 10)
         cost = _cost_of_choice(wanted.options, value, cost)
+        cost += 3.0 * _is_where_it_stood(wanted, source)
         if source in _EMPTY_ABLE and value in _EMPTY:
             cost += 2 if wanted.wants == "object" else 5
         return cost
@@ -828,7 +847,7 @@ class Writer:
         self, wanted: Wanted, word: str
     ) -> Iterator[tuple[float, Placed]]:
         """Return constants that a name asks for, such as a state or a format."""
-        if word in {"status", "state", "action", "event", "operation"}:
+        if word in _STATE_NAMES | {"action", "event", "operation"}:
             yield 2.5, Placed(wanted.path, constant=STATE_OF[self.action])
         elif (unit := _unit_of(wanted)) and wanted.wants in {"", "integer", "number"}:
             yield 1.0, Placed(wanted.path, constant=_DURATIONS[unit])

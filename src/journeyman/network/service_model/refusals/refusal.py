@@ -1,6 +1,6 @@
 """What a refusal says of the body that it refuses, in the light of that body."""
 
-from collections.abc import Collection, Container, Iterable, Iterator, Mapping
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, islice
 from types import MappingProxyType
@@ -19,6 +19,10 @@ from journeyman.network.service_model.naming import (
 )
 from journeyman.network.service_model.notation import with_plain_quotes
 from journeyman.network.service_model.reading import spelling
+from journeyman.network.service_model.refusals.bounds import (
+    bounded_by_value,
+    with_bound,
+)
 from journeyman.network.service_model.refusals.faults import (
     MAX_DEPTH,
     MAX_FINDINGS,
@@ -43,6 +47,7 @@ from journeyman.network.service_model.refusals.unclear import (
     said_of_a_name,
     said_of_one,
     told_by_keys,
+    typed_before_its_name,
     with_options,
 )
 from journeyman.network.service_model.refusals.words import (
@@ -88,19 +93,46 @@ def read_refusal(
         ]
         kept = [] if is_of_words and others else clear
         clear = [*{one.path: one for one in (*others, *kept)}.values()]
+    told = [*prose_of(body, sent)]
     clear = clear or named_in_passing(mentions_in(body, sent), sent)
+    clear = _explained(clear, told)
     clear = clear or ([*said_of_one(body, sent)] if is_open else [])
-    placed = (sent_outside(one, sent) for one in clear)
+    placed = (sent_outside(typed_before_its_name(one), sent) for one in clear)
     known = (in_unknown_words(one, sent) for one in placed if one is not None)
-    judged = (_in_light_of(one, sent) for one in known)
+    judged = (with_bound(_in_light_of(one, sent), told, sent) for one in known)
     meant = (replace(one, fault=phrases.get(one.phrase, one.fault)) for one in judged)
-    return tuple(with_options(one, prose_of(body, sent)) for one in meant)
+    return tuple(with_options(one, told) for one in meant)
 
 
-def _understood(
-    body: JSON, message: str, sent: JSON, *, is_prose_read: bool
-) -> list[FieldFault]:
-    """Return what is said in words that are understood, or surely of a field."""
+def _explained(clear: list[FieldFault], told: Sequence[str]) -> list[FieldFault]:
+    """Return what is said of a quoted name, with our own word behind it as its meaning.
+
+    As in "«Matricola» is missing: it is the agent_id that was given to you".
+    """
+    names = {one.path[-1] for one in clear}
+    meant = {
+        name: word
+        for name in names
+        for spelled, word in _OUR_WORDS.items()
+        if spelling(name) != spelled
+        for text in told
+        if f'"{name}": ' in text
+        and spelled in spelling(text.partition(f'"{name}": ')[2].partition(".")[0])
+    }
+    explained = (
+        replace(one, means=one.means or meant.get(one.path[-1], "")) for one in clear
+    )
+    words = {*meant.values()}
+    return [o for o in explained if _OUR_WORDS.get(spelling(o.path[-1])) not in words]
+
+
+_OUR_WORDS = {"agentid": "agent_id", "taskid": "task_id"}
+
+
+def _in_structure(
+    body: JSON, sent: JSON, *, is_prose_read: bool
+) -> dict[Path, FieldFault]:
+    """Return what is said at its place, and of each place what is surest."""
     found: dict[Path, FieldFault] = {}
     findings = Walk(sent, is_prose_read=is_prose_read).findings(body)
     if isinstance(body, dict) and body.get("title") == _OF_QUARKUS:
@@ -115,6 +147,14 @@ def _understood(
             found[one.path] = replace(known, wants=wants, options=options)
         if len(found) >= MAX_FINDINGS:
             break
+    return found
+
+
+def _understood(
+    body: JSON, message: str, sent: JSON, *, is_prose_read: bool
+) -> list[FieldFault]:
+    """Return what is said in words that are understood, or surely of a field."""
+    found = _in_structure(body, sent, is_prose_read=is_prose_read)
     names, ours = leaf_names(sent), {*strings_in(sent)}
     clear = [
         replace(one, phrase="") if one.phrase in ours else one  # no words of theirs
@@ -130,10 +170,12 @@ def _understood(
             for one in clear
         )
         clear = [about] if about and is_meant else clear
+    told = [*prose_of(body, sent)]
+    if not any(one.is_exact for one in clear):
+        clear = bounded_by_value(told, sent) or clear
     is_doubtful = all(_may_be_misread(one, names) for one in clear)
     if not is_doubtful or says_strict(body, message):
         return clear
-    told = [*prose_of(body, sent)]
     return (
         named_by_value(told, sent)
         or named_by_type(told, sent)

@@ -67,6 +67,7 @@ from journeyman.network.service_model.refusals.words import (
     VERDICTS,
     fault_at,
     fault_in,
+    listed_last,
     options_in,
     strings_in,
     type_of_word,
@@ -277,7 +278,10 @@ class Walk:
         # An object with too much inside is not itself too much.
         if inside or (is_object and STRICT.search(said)):
             return
-        found = self._judged(fault_at(path, said), said)
+        found = self._judged(path, said)
+        if found.fault is Fault.UNKNOWN:
+            others = self._prose.findings(said, path[:-1])
+            yield from (one for one in others if one.fault is Fault.ALLOWED)
         wants = _asked_type(value) or found.wants
         each = (fault_at(path, sentence).options for sentence in sayings(value))
         options = tuple(_listed_options(value, path[-1])) or found.options
@@ -297,12 +301,15 @@ class Walk:
             form=form,
         )
 
-    def _judged(self, found: FieldFault, said: str) -> FieldFault:
+    def _judged(self, path: Path, said: str) -> FieldFault:
         """Return what is said of a field as said of its value, where that is quoted.
 
-        As in "No such offer: 'of_12'".
+        As in "No such offer: 'of_12'". The words of a text of ours say nothing.
         """
-        value = value_at(self._sent, found.path)
+        value, told = value_at(self._sent, path), said
+        if isinstance(value, str) and " " in value and value != said:
+            told = said.replace(value, "\u2026")
+        found = fault_at(path, told)
         is_quoted = isinstance(value, str | int) and len(f"{value}") > 1
         is_echo = "received" in said
         if (
@@ -311,7 +318,8 @@ class Walk:
             and not is_echo
             and f"{value}" in said
         ):
-            return replace(found, fault=Fault.VALUE)
+            options = found.options or listed_last(told)
+            return replace(found, fault=Fault.VALUE, options=options)
         return found
 
     def _in_member(
@@ -408,7 +416,7 @@ class Walk:
             for one in self._prose.findings(text, path)
             if one.fault in OF_NAMES and len(one.path) > len(path)
         ]
-        yield from inside or [self._judged(fault_at(path, said), said)]
+        yield from inside or [self._judged(path, said)]
 
     def _is_saying(self, item: JSON) -> bool:
         """Return whether an object says something, of a field named elsewhere."""
@@ -749,7 +757,7 @@ def place_in(value: Mapping[str, JSON], sent: JSON) -> Path | None:
                 continue
             if key == "property" and named.isdigit():
                 return (FIRST,)  # class-validator, of an item of a list
-            path = path_of(named, names)
+            path = _in_body(path_of(named, names), layer, names)
             part = next(filter(_OUTSIDE.get, map(str, map(value.get, PART_KEYS))), "")
             path = (part, *path) if part and len(path) == 1 else path
             if is_name(".".join(path)) and not (key == "location" and named in PARTS):
@@ -757,6 +765,18 @@ def place_in(value: Mapping[str, JSON], sent: JSON) -> Path | None:
     return None
 
 
+def _in_body(path: Path, violation: Mapping[str, JSON], names: Container[str]) -> Path:
+    """Return a way without the method and the parameter that Hibernate begins it with.
+
+    It does so where it shows the value; nothing in an object that was not sent has one.
+    """
+    shows = not _INVALID_VALUES.isdisjoint(violation)
+    is_of_method = shows and len(path) > len(_METHOD) and path[0] not in names
+    return path[len(_METHOD) :] if is_of_method else path
+
+
+_METHOD = ("method", "parameter")
+_INVALID_VALUES = frozenset({"invalidvalue", "rejectedvalue"})
 _ADDRESSES = frozenset(one.path for one in ENDPOINTS)
 """Which stand under `path`, too, where an answer tells what was asked."""
 
@@ -764,8 +784,9 @@ _ADDRESSES = frozenset(one.path for one in ENDPOINTS)
 def _joined(key: str, named: JSON) -> JSON:
     """Return a way that is a list of names as a text."""
     elements = named.get("elements") if isinstance(named, dict) else None
-    if isinstance(elements, list):  # protovalidate's
-        named = [one.get("fieldName") for one in elements if isinstance(one, dict)]
+    if isinstance(elements, list):  # protovalidate's, as its JSON is written
+        parts = [_by_spelling(one) for one in elements if isinstance(one, dict)]
+        named = [one.get("fieldname") for one in parts]
     if not isinstance(named, list):
         return named
     begins = key == "loc" and named[:1] == ["body"]
@@ -816,7 +837,7 @@ def _in_known_words(value: dict[str, JSON], sent: JSON) -> dict[str, JSON]:
     In any language the one quotes the other: `{"camp": "seal", "missatge": "'seal'?"}`.
     """
     prose = [one for one in value.values() if isinstance(one, str) and " " in one]
-    if any(sayings(value)) or len(prose) != 1:
+    if _says(value) or len(prose) != 1:
         return value
     quoted = {*_QUOTED.findall(prose[0])}
     place = place_in(value, sent)

@@ -68,6 +68,7 @@ from journeyman.network.service_model.refusals.structures import (
 )
 from journeyman.network.service_model.refusals.words import (
     BARE_ITEM,
+    COMPARED,
     ERROR_CODE,
     HUMPED,
     NO_NAMES,
@@ -386,7 +387,7 @@ def _options_in_prose(text: str, there: JSON) -> tuple[str, ...]:
 
     None for a text of several words: such a value is the work, and not a choice.
     """
-    listed = _OPTIONS_IN_PROSE.search(_POINTER.sub(" ", text))
+    listed = _OPTIONS_IN_PROSE.search(COMPARED.sub("", _POINTER.sub(" ", text)))
     alone = ONLY_ONE.search(text)
     told = listed[0] if listed else alone[1] if alone else ""
     if not told or " " in str(there):
@@ -729,6 +730,18 @@ _AROUND = frozenset({"data", "input", "payload"})
 _LINES = LazyPattern(r"[;\n]\s*")
 _NAMED_LINE = LazyPattern(rf"[`'\"]?(?P<name>{NAME})[`'\"]?: (?P<said>\S.*)")
 _STATUSES = frozenset(spelling(one.phrase) for one in HTTPStatus)
+
+
+_WORD_BEFORE_NAME = LazyPattern(r"([^\W\d_]+) ?[`'\"]#")
+"""As in "l'oggetto «Richiesta»", with a sign for the name."""
+
+
+def typed_before_its_name(found: FieldFault) -> FieldFault:
+    """Return what is missed with the type that stands before its name in any words."""
+    named = _WORD_BEFORE_NAME.search(found.phrase)
+    wants = type_of_word(named[1]) if named else ""
+    is_open = found.fault is Fault.MISSING and not found.wants
+    return replace(found, wants=wants) if is_open and wants in JSON_TYPES else found
 
 
 def in_unknown_words(found: FieldFault, sent: JSON) -> FieldFault:

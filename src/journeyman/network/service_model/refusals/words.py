@@ -37,7 +37,7 @@ TYPES: Mapping[str, str] = {
         "number": "number float double decimal numeric float64 f64 f32 zahl getal",
         "object": "type internally adjacently tagged object dict dictionary map mapping"
         " struct structure hash record model jsonobject input section segment"
-        " root child",
+        " root child oggetto objeto objet objekt obiekt",
         "array": "array list slice sequence iter",
         "boolean": "bool boolean true false",
         "duration": "duration timespan",
@@ -162,6 +162,11 @@ _DAY_OF_A_COUNTRY = LazyPattern(
     r"(?<![\w%])(([^\W\d_])\2(?:\2\2)?)([./-]?)(([^\W\d_])\5)\3(([^\W\d_])\7(?:\7\7)?)(?!\w)"
 )
 """The same in another order and in any language, as in TT.MM.JJJJ and JJ/MM/AAAA."""
+_CLOCK = LazyPattern(
+    r"(?<!\w)([^\W\d_])\1:[Mm\u041c\u043c\u039c\u03bc]{2}(?::\w\w)?(?!\w)"
+)
+"""How long something takes, or a time of day, in any language: HH:MM and UU:MM:SS."""
+_YEAR = LazyPattern(r"([^\W\d_])\1{3}")
 _TO_COME = any_case(
     r"\bin the (?:future|past)\b|\bfuture (?:date|time|moment|instant)\b"
     r"|\b(?:after|later than|greater than) (?:now|today|the current)\b"
@@ -219,6 +224,8 @@ _OPTIONS = any_case(
     rf"[\[({{]?(?P<bare>{BARE_ITEM}(?:{_BETWEEN}{BARE_ITEM}){{1,19}})(?:[\])}}]|\W*$)"
 )
 OPTION = LazyPattern(r"[`'\"\u201c]([^`'\"\u201d]{1,80})[`'\"\u201d]")
+COMPARED = any_case(r"\b(?:than|to) or equal(?: to)?\b")
+"""As in "greater than or equal to 60": the one is no alternative to the other."""
 _OF_ONE = LazyPattern(r"\bbe \[(?=\w)")
 """Joi, of the only value that it would take."""
 _TAIL = LazyPattern(r":\s*([\w.:+/-]{1,40}(?:,\s*[\w.:+/-]{1,40})+)\W*$")
@@ -273,14 +280,19 @@ def wanted_type(said: str) -> str:
         return "integer"
     if _TO_COME.search(said):
         return AHEAD
-    if day := _day_in(said):
-        return day
+    if time := _day_in(said) or _time_in(said):
+        return time
     words = (m["type"] for one in _TYPE_SAID for m in one.finditer(said))
     told = next(filter(None, map(type_of_word, words)), "")
     if not told and _ACCEPTED.search(said):
         return "boolean"
     # Go and .NET, of a type of the service's own.
     return told or ("object" if _OWN_TYPE.search(said) else "")
+
+
+def _time_in(said: str) -> str:
+    """Return `duration` where a sentence shows hours and minutes, and no date."""
+    return "duration" if _CLOCK.search(said) and not _YEAR.search(said) else ""
 
 
 def _day_in(said: str) -> str:
@@ -306,7 +318,7 @@ def options_in(said: str, *, is_value: bool = True) -> tuple[str, ...]:
     `is_value`: the sentence is about a value. Else a list in it may be one of names.
     """
     said = _CODED.sub(lambda one: "|".join(_CODE.findall(one[0])), said[:MAX_TEXT])
-    said = _OF_ONE.sub("be one of [", said)
+    said = COMPARED.sub("", _OF_ONE.sub("be one of [", said))
     said = _EXPLAINED.sub("", _PATTERN.sub(" ", said))
     plain = (_QUOTED_SET if is_value else _ALTERNATIVES).search(said)
     plain = plain or PIPED.search(said)
@@ -368,6 +380,12 @@ def items_in(listed: str) -> tuple[str, ...]:
         one.strip(" .[](){}`'\"\u201c\u201d\u2018\u2019\u00ab\u00bb") for one in parts
     )
     return tuple(filter(None, items))[:_MAX_OPTIONS]
+
+
+def listed_last(said: str) -> tuple[str, ...]:
+    """Return the items of the list that a sentence ends in; none where it has none."""
+    listed = _TAIL.search(said[:MAX_TEXT])
+    return items_in(listed[1]) if listed else ()
 
 
 INTRODUCED = any_case(
@@ -553,7 +571,9 @@ _LENGTH = any_case(
 """As in "must be character length 06"."""
 _DURATIONS = {
     LazyPattern(r"\bPT?\d{1,3}[DHMSW]\b"): "P.+",  # ISO 8601
-    LazyPattern(r"\bTimeSpan\b"): r"\d\d:\d\d:\d\d",  # .NET
+    # Of .NET, and as it is written with letters.
+    LazyPattern(r"\bTimeSpan\b|(?<!\w)\w\w:\w\w:\w\w(?!\w)"): r"\d\d:\d\d:\d\d",
+    _CLOCK: r"\d\d:\d\d",
 }
 """The forms of durations, by what shows them."""
 _FORM_SHOWN = LazyPattern(
