@@ -2816,6 +2816,33 @@ def test_the_type_before_a_name_is_that_of_its_value_in_any_language() -> None:
     assert fault.wants == "object"
 
 
+def test_what_stands_in_brackets_behind_a_name_is_its_type_and_its_range() -> None:
+    said = "Il campo «Giorni» deve indicare i giorni previsti (intero da 1 a 15)."
+
+    fault = only(read_refusal({"Messaggio": said}, "", {"Richiesta": {"Codice": "T"}}))
+
+    assert (fault.path, fault.fault) == (("Giorni",), Fault.MISSING)
+    assert (fault.wants, fault.options) == ("integer", ("1", "15"))
+
+
+@pytest.mark.parametrize(
+    ("said", "wants", "options"),
+    [
+        ("字段[bwnr.rq]格式错误\uff0c应为yyyy-MM-dd", "date", ()),
+        ("字段[bwnr.rq]取值只能为\uff1a是、否", "", ("是", "否")),
+    ],
+)
+def test_a_script_without_gaps_is_read_where_it_has_a_whole_way(
+    said: str, wants: str, options: tuple[str, ...]
+) -> None:
+    sent: JSON = {"bwnr": {"rq": "Done"}, "bwt": {"lsh": "Done"}}
+
+    fault = only(read_refusal({"fhxx": said}, "", sent))
+
+    assert fault.path == ("bwnr", "rq")
+    assert (fault.wants, fault.options) == (wants, options)
+
+
 def test_our_own_word_explains_the_name_that_is_quoted_before_it() -> None:
     said = "Manca il campo «Matricola»: è l'agent_id assegnato con l'iscrizione."
 

@@ -31,6 +31,7 @@ from journeyman.network.service_model.refusals.faults import (
     Fault,
     FieldFault,
 )
+from journeyman.network.service_model.refusals.position import named_by_position
 from journeyman.network.service_model.refusals.structures import Walk, sent_outside
 from journeyman.network.service_model.refusals.unclear import (
     in_phrases,
@@ -47,7 +48,7 @@ from journeyman.network.service_model.refusals.unclear import (
     said_of_a_name,
     said_of_one,
     told_by_keys,
-    typed_before_its_name,
+    typed_in_any_words,
     with_options,
 )
 from journeyman.network.service_model.refusals.words import (
@@ -97,7 +98,7 @@ def read_refusal(
     clear = clear or named_in_passing(mentions_in(body, sent), sent)
     clear = _explained(clear, told)
     clear = clear or ([*said_of_one(body, sent)] if is_open else [])
-    placed = (sent_outside(typed_before_its_name(one), sent) for one in clear)
+    placed = (sent_outside(typed_in_any_words(one), sent) for one in clear)
     known = (in_unknown_words(one, sent) for one in placed if one is not None)
     judged = (with_bound(_in_light_of(one, sent), told, sent) for one in known)
     meant = (replace(one, fault=phrases.get(one.phrase, one.fault)) for one in judged)
@@ -172,7 +173,8 @@ def _understood(
         clear = [about] if about and is_meant else clear
     told = [*prose_of(body, sent)]
     if not any(one.is_exact for one in clear):
-        clear = bounded_by_value(told, sent) or clear
+        shown = bounded_by_value(told, sent) or named_by_position(told, sent)
+        clear = shown or clear
     is_doubtful = all(_may_be_misread(one, names) for one in clear)
     if not is_doubtful or says_strict(body, message):
         return clear

@@ -80,6 +80,7 @@ from journeyman.network.service_model.refusals.words import (
     WEAK_NAMES,
     fault_at,
     items_in,
+    listed_last,
     phrase_of,
     says_strict,
     strings_in,
@@ -87,7 +88,7 @@ from journeyman.network.service_model.refusals.words import (
     wanted_type,
     without_echo,
 )
-from journeyman.network.service_model.request import leaf_names, leaves_of
+from journeyman.network.service_model.request import is_day, leaf_names, leaves_of
 
 
 def prose_of(body: JSON, sent: JSON) -> Iterator[str]:
@@ -734,14 +735,26 @@ _STATUSES = frozenset(spelling(one.phrase) for one in HTTPStatus)
 
 _WORD_BEFORE_NAME = LazyPattern(r"([^\W\d_]+) ?[`'\"]#")
 """As in "l'oggetto «Richiesta»", with a sign for the name."""
+_IN_BRACKETS = LazyPattern(r"\(([^()]{1,80})\)")
+_RANGE_OF_NUMBERS = LazyPattern(r"(-?\d+)[^\d()]{1,7}?(-?\d+)")
 
 
-def typed_before_its_name(found: FieldFault) -> FieldFault:
-    """Return what is missed with the type that stands before its name in any words."""
+def typed_in_any_words(found: FieldFault) -> FieldFault:
+    """Return what is missed with the type that is told before its name, or in brackets.
+
+    As in "l'oggetto «Richiesta»" and in "«Giorni» (intero da 1 a 15)", with its range.
+    """
+    if found.fault is not Fault.MISSING or found.wants or found.options:
+        return found
     named = _WORD_BEFORE_NAME.search(found.phrase)
     wants = type_of_word(named[1]) if named else ""
-    is_open = found.fault is Fault.MISSING and not found.wants
-    return replace(found, wants=wants) if is_open and wants in JSON_TYPES else found
+    inside = _IN_BRACKETS.search(found.phrase)
+    told = {*map(type_of_word, re.findall(r"[^\W\d_]+", inside[1] if inside else ""))}
+    kinds = {wants} & JSON_TYPES or told & JSON_TYPES
+    if len(kinds) != 1:
+        return found
+    span = _RANGE_OF_NUMBERS.search(inside[1]) if inside and kinds <= NUMBERS else None
+    return replace(found, wants=kinds.pop(), options=span.groups() if span else ())
 
 
 def in_unknown_words(found: FieldFault, sent: JSON) -> FieldFault:
@@ -753,7 +766,8 @@ def in_unknown_words(found: FieldFault, sent: JSON) -> FieldFault:
     if not found.phrase or there is None:
         return found
     is_choice = not _CHOICES.isdisjoint(words_of(found.path[-1])[-1:])
-    if options := _options_in_prose(found.phrase, "" if is_choice else there):
+    options = _options_in_prose(found.phrase, "" if is_choice else there)
+    if options := options or listed_last(found.phrase):
         return replace(found, options=options, phrase="")
     if is_choice and (chosen := _chosen_in(found.phrase, there)):
         return replace(found, options=(chosen,))
@@ -838,6 +852,8 @@ def _mentioned_in(text: str, *, is_lone: bool, is_code: bool) -> Iterator[_Menti
         name, is_quoted = match["name"], bool(match["quote"])
         if (is_foreign and not is_quoted and not name.isascii()) or is_class_name(name):
             continue
+        if is_day(wanted_type(name)):
+            continue  # the form of a date, as in "YYYY-MM-DD"
         words = [one for one in words_of(name) if not is_code or one not in VERDICTS]
         is_type = name.endswith(("Error", "Exception")) or name.isupper()
         known = NO_NAMES - WEAK_NAMES if is_quoted else NO_NAMES
@@ -879,12 +895,14 @@ def named_in_passing(mentions: Iterable[_Mention], sent: JSON) -> list[FieldFaul
 def said_of_one(body: JSON, sent: JSON) -> Iterator[FieldFault]:
     """Take what is said of the only name of ours in a clause that nobody understands.
 
-    A plain word of the trade, such as `result`, is one where a type or values follow.
+    Or of the only whole way. A plain word of the trade, such as `result`, is a name
+    where a type or values follow.
     """
-    ways = {path[-1]: path for path, _ in leaves_of(sent) if path}
+    ours = [path for path, _ in leaves_of(sent) if path]
+    ways = {path[-1]: path for path in ours} | {".".join(path): path for path in ours}
     for clause in (c for text in prose_of(body, sent) for c in _LINES.split(text)):
         named = [word for word in re.findall(NAME, clause) if word in ways]
-        if len(named) == 1 and " " in clause:
+        if len(named) == 1 and (" " in clause or not clause.isascii()):
             found = in_unknown_words(fault_at(ways[named[0]], clause), sent)
             is_plain = found.phrase and _MEANT.issuperset(words_of(named[0]))
             if found.fault in {Fault.TYPE, Fault.VALUE} and not is_plain:

@@ -109,6 +109,7 @@ _TYPE_SAID = (
         r"(?=:?(?: an?| valid| type| of type| json)*[ ._:]"
         r"[`'\"]?(?:System\.Nullable`1\[)?(?:\w+\.)*(?P<type>\w+))"
     ),
+    any_case(r"invalid google\.protobuf\.(?P<type>duration|timestamp)\b"),
     any_case(r"expected start of the (?P<type>object|array)\b"),
     any_case(
         r"\b(?P<type>section|segment|root) (?:element )?\S+ (?:(?:is|was) )?"
@@ -162,6 +163,9 @@ _DAY_OF_A_COUNTRY = LazyPattern(
     r"(?<![\w%])(([^\W\d_])\2(?:\2\2)?)([./-]?)(([^\W\d_])\5)\3(([^\W\d_])\7(?:\7\7)?)(?!\w)"
 )
 """The same in another order and in any language, as in TT.MM.JJJJ and JJ/MM/AAAA."""
+_SCRIPT = r"[\u2e80-\u9fff\uac00-\ud7af]"
+_NO_GAP = LazyPattern(rf"(?<={_SCRIPT})(?=[A-Za-z0-9])|(?<=[A-Za-z0-9])(?={_SCRIPT})")
+"""In Chinese, Japanese and Korean nothing parts a word from one of ours."""
 _CLOCK = LazyPattern(
     r"(?<!\w)([^\W\d_])\1:[Mm\u041c\u043c\u039c\u03bc]{2}(?::\w\w)?(?!\w)"
 )
@@ -275,7 +279,7 @@ def fault_in(said: str) -> Fault | None:
 
 def wanted_type(said: str) -> str:
     """Return the type that is asked for; empty when none is."""
-    said = in_json_types(said[:MAX_TEXT])
+    said = in_json_types(_NO_GAP.sub(" ", said[:MAX_TEXT]))
     if _KEY_BUT_NO_TEXT.search(said) or _WHOLE_NUMBER.search(said):
         return "integer"
     if _TO_COME.search(said):
@@ -384,10 +388,12 @@ def items_in(listed: str) -> tuple[str, ...]:
 
 def listed_last(said: str) -> tuple[str, ...]:
     """Return the items of the list that a sentence ends in; none where it has none."""
-    listed = _TAIL.search(said[:MAX_TEXT])
+    listed = _TAIL.search(said[:MAX_TEXT].translate(_MARKS))
     return items_in(listed[1]) if listed else ()
 
 
+_MARKS = str.maketrans({"\uff1a": ":", "\uff0c": ",", "\u3001": ","})
+"""The marks of Chinese and Japanese before and in a list."""
 INTRODUCED = any_case(
     r"^(?:(?:invalid|error|bad|in|at|for|field|value|element|property|attribute) )+"
 )
