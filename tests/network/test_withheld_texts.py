@@ -201,6 +201,30 @@ async def test_a_name_of_several_words_is_mentioned_by_them(
     assert as_claimed(task, outcome.value, NOW).text == TEXT
 
 
+@pytest.mark.parametrize(
+    ("said", "given"),
+    [
+        ("A munkalapon álló feliratot kérjük vissza.", {"Felirat": TEXT}),
+        ("Letter the CollectorsNote of the docket.", {"CollectorsNote": TEXT}),
+    ],
+)
+async def test_what_the_listing_speaks_of_is_the_text(
+    server: ScriptedServer, network: NetworkClient, said: str, given: dict[str, JSON]
+) -> None:
+    jobs: JSON = [
+        {"Szam": f"KF-{n}", "Nev": f"Kő {n}", "Leiras": said, "Dij": 9 + n}
+        for n in range(3)
+    ]
+    task = ListingReader().listing({"Munkak": jobs}).tasks[0]
+    told = "A munkát felvette, a munkalapot kiállítottuk."
+    server.will(answer(200, {"Uzenet": told, "Munkalap": {"Szam": "KF-0", **given}}))
+
+    outcome = await network.claim(task, KEY)
+
+    assert isinstance(outcome, Confirmed)
+    assert as_claimed(task, outcome.value, NOW).text == TEXT
+
+
 async def test_how_a_request_ended_is_no_text(
     server: ScriptedServer, network: NetworkClient
 ) -> None:

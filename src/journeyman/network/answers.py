@@ -336,8 +336,7 @@ def _withheld(
         path: str(value)
         for path, value in walk(answer)
         if path and repr(value) not in known and value not in said
-        if _is_prose(path[-1], value)
-        or (path[-1] in NAMES["message_fields"] and _is_mentioned(path[-1], shown))
+        if _is_prose(path[-1], value) or _is_told_by_name(path[-1], value, shown)
     }
     nulls = {path[-1] for path, value in shown if path and value in (None, "")}
     is_described = is_described and bool(_RECORD.read(seen, "description"))
@@ -379,13 +378,28 @@ def _label_added(answer: JSON, listed: Task) -> set[str]:
     }
 
 
+def _is_told_by_name(
+    name: str, value: JSON, shown: Iterable[tuple[Path, JSON]]
+) -> bool:
+    """Return whether the listing speaks of a text under its name, be that a `note`."""
+    is_text = isinstance(value, str) and " " in value.strip()
+    is_aside = name in NAMES["message_fields"] or len(words_of(name)) > 1
+    return is_text and is_aside and _is_mentioned(name, shown)
+
+
+_SHORT_WORD = 5
+"""Letters: a word that is no longer has other words that begin with it."""
+
+
 def _is_mentioned(name: str, shown: Iterable[tuple[Path, JSON]]) -> bool:
     """Return whether a sentence has a name, as in "Put SOURCE in capitals".
 
-    Or its words, as in "the rough copy" of a `RoughCopy`.
+    Or its words, as in "the rough copy" of a `RoughCopy`, and with an ending, as in "a
+    feliratot" of a `Felirat`.
     """
     words = r"[\s_-]?".join(map(re.escape, words_of(name) or [name]))
-    word = re.compile(rf"(?<!\w){words}(?!\w)", re.IGNORECASE)
+    ending = r"\w{0,3}" if len(name) > _SHORT_WORD else ""
+    word = re.compile(rf"(?<!\w){words}{ending}(?!\w)", re.IGNORECASE)
     texts = (value for _, value in shown if isinstance(value, str) and " " in value)
     return any(map(word.search, texts))
 

@@ -47,3 +47,18 @@ def test_a_column_where_no_value_is_judged_means_none(said: str) -> None:
     found = read_refusal({"message": said}, "", SENT)
 
     assert not any(one.fault is Fault.TYPE for one in found)
+
+
+@pytest.mark.parametrize(
+    ("column", "path", "is_root"),
+    [(61, ("work", "pay"), False), (62, ("pay",), True)],
+)
+def test_what_is_missing_is_so_in_the_object_that_ends_there(
+    column: int, path: Path, *, is_root: bool
+) -> None:
+    said = f"missing field `pay` at line 1 column {column}"
+
+    (found,) = read_refusal({"message": said}, "", SENT)
+
+    assert (found.path, found.fault) == (path, Fault.MISSING)
+    assert found.is_root is is_root

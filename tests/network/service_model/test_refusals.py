@@ -2843,6 +2843,68 @@ def test_a_script_without_gaps_is_read_where_it_has_a_whole_way(
     assert (fault.wants, fault.options) == (wants, options)
 
 
+def test_the_types_that_a_sentence_lists_are_no_values() -> None:
+    said = 'The type of the "agreed" attribute must be "bool", "string" given.'
+
+    fault = only(read_refusal({"detail": said}, "", {"agreed": "Done"}))
+
+    assert (fault.path, fault.wants) == (("agreed",), "boolean")
+    assert fault.options == ()
+
+
+def test_a_value_that_is_wrong_is_the_one_that_an_example_has() -> None:
+    said = "Property 'output.format' should be one of: 'string', 'string'"
+    error: JSON = {"summary": said, "path": "/output/format", "value": "text"}
+    told: JSON = {
+        "errors": [error],
+        "expected": {"claimId": "", "output": {"text": " ", "format": "text/plain"}},
+    }
+    sent: JSON = {"claimId": "c-1", "output": {"text": "A", "format": "text"}}
+
+    found = {one.path: one for one in read_refusal(told, "", sent)}
+
+    fault = found["output", "format"]
+    assert (fault.fault, fault.options) == (Fault.VALUE, ("text/plain",))
+
+
+def test_text_that_is_valid_json_is_an_object() -> None:
+    said = "Invalid `data` param: Value must be a valid JSON string"
+
+    fault = only(read_refusal({"message": said}, "", {"data": "FOUR"}))
+
+    assert (fault.path, fault.wants) == (("data",), "object")
+
+
+def test_a_sentence_under_a_plain_word_is_about_the_name_in_it() -> None:
+    said = "The form is incomplete: ReturnBy (the day of the return) is wanting."
+
+    fault = only(read_refusal({"Reason": {"Sentence": said}}, "", {"Number": "N-1"}))
+
+    assert (fault.path, fault.fault) == (("ReturnBy",), Fault.MISSING)
+
+
+def test_a_known_phrase_is_known_with_another_explanation_in_it() -> None:
+    known = {"The form is incomplete: # (the day) is wanting.": Fault.MISSING}
+    said = "The form is incomplete: Lettering (the finished text) is wanting."
+    told: JSON = {"Reason": {"Sentence": said}}
+
+    fault = only(read_refusal(told, "", {"Number": "N-1"}, phrases=known))
+
+    assert (fault.path, fault.fault) == (("Lettering",), Fault.MISSING)
+
+
+def test_a_code_in_capitals_beside_a_name_is_no_name() -> None:
+    row: JSON = {
+        "Kod": "HIBAS_ERTEK",
+        "Mezo": "KeszFelirat",
+        "Szoveg": "A mező értéke szöveg kell legyen.",
+    }
+
+    fault = only(read_refusal({"Hibak": [row]}, "", {"KeszFelirat": 1}))
+
+    assert fault.path == ("KeszFelirat",)
+
+
 def test_our_own_word_explains_the_name_that_is_quoted_before_it() -> None:
     said = "Manca il campo «Matricola»: è l'agent_id assegnato con l'iscrizione."
 

@@ -2562,3 +2562,11 @@ async def test_a_task_is_not_brought_to_the_state_that_it_is_in() -> None:
         await client.submit(TASK, RESULT, KEY, claimed.value.given)
 
     assert network.bodies("submit")[-1]["status"] == "COMPLETED"
+
+
+async def test_a_day_may_stand_under_a_name_that_sounds_like_ours() -> None:
+    *_, last = await claimed_with(
+        missing("returnBy"), wrong("returnBy", "must be a date as YYYY-MM-DD")
+    )
+
+    assert len(str(last["returnBy"])) == len("2026-01-05")

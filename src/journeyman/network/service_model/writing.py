@@ -871,7 +871,8 @@ class Writer:
         another one would be meant.
         """
         own = [self.cost_of(wanted.path, source) for source in ("task_id", "agent_id")]
-        if min(own) <= _MEANT:
+        is_time = wanted.wants == "datetime" or is_day(wanted.wants)
+        if min(own) <= _MEANT and not is_time:
             return
         is_id = not ID_WORDS.isdisjoint(words_of(wanted.path[-1])[-1:])
         if is_outside(wanted.path) or wanted.options or WORDS not in self.values:
@@ -896,7 +897,7 @@ class Writer:
                     yield ELIMINATED + 0.32, Placed(wanted.path, constant=1)
                     yield ELIMINATED + 0.34, Placed(wanted.path, constant=True)
                 yield ELIMINATED + 0.4, Placed(wanted.path, constant="AI")
-        elif wanted.wants == "datetime" or is_day(wanted.wants):
+        elif is_time:
             kind = wanted.wants if is_day(wanted.wants) else ""
             yield ELIMINATED + 0.2, Placed(wanted.path, "now", kind)
             yield ELIMINATED + 0.25, Placed(wanted.path, "ahead", kind)

@@ -31,7 +31,10 @@ from journeyman.network.service_model.refusals.faults import (
     Fault,
     FieldFault,
 )
-from journeyman.network.service_model.refusals.position import named_by_position
+from journeyman.network.service_model.refusals.position import (
+    named_by_position,
+    placed_by_position,
+)
 from journeyman.network.service_model.refusals.structures import Walk, sent_outside
 from journeyman.network.service_model.refusals.unclear import (
     in_phrases,
@@ -83,6 +86,9 @@ def read_refusal(
     body = with_plain_quotes(message if body is None else body)
     clear = _understood(body, message, sent, is_prose_read=is_prose_read)
     is_open = is_prose_read and is_of_body
+    again = [*in_phrases(body, sent, phrases)] if is_open else []
+    if again and leaf_names(sent).isdisjoint(one.path[-1] for one in clear):
+        clear = again
     is_unclear = not clear or any(one.phrase and not one.options for one in clear)
     names = leaf_names(sent)
     is_foreign = not all(map(str.isascii, prose_of(body, sent)))
@@ -100,9 +106,24 @@ def read_refusal(
     clear = clear or ([*said_of_one(body, sent)] if is_open else [])
     placed = (sent_outside(typed_in_any_words(one), sent) for one in clear)
     known = (in_unknown_words(one, sent) for one in placed if one is not None)
+    known = (placed_by_position(one, told, sent) for one in known)
     judged = (with_bound(_in_light_of(one, sent), told, sent) for one in known)
     meant = (replace(one, fault=phrases.get(one.phrase, one.fault)) for one in judged)
     return tuple(with_options(one, told) for one in meant)
+
+
+def _with_shown(found: FieldFault, other: FieldFault | None, sent: JSON) -> FieldFault:
+    """Return a value that is wrong with the one that an example has there.
+
+    Also one that has the type that is wanted: it is wrong otherwise, then.
+    """
+    is_wrong = found.fault is Fault.VALUE and not found.wants
+    if found.fault is Fault.TYPE:
+        is_wrong = type_of(value_at(sent, found.path)) == found.wants
+    is_open = is_wrong and not found.options
+    if other is None or other.fault is not Fault.ALLOWED or not is_open:
+        return found
+    return replace(found, fault=Fault.VALUE, wants="", options=other.options)
 
 
 def _explained(clear: list[FieldFault], told: Sequence[str]) -> list[FieldFault]:
@@ -141,7 +162,9 @@ def _in_structure(
     for one in findings:
         known = found.get(one.path)
         if known is None or _is_surer(one, known):
-            found[one.path] = one
+            found[one.path] = _with_shown(one, known, sent)
+        elif one.fault is Fault.ALLOWED:
+            found[one.path] = _with_shown(known, one, sent)
         elif known.fault is one.fault or one.fault in {Fault.TYPE, Fault.VALUE}:
             # class-validator tells one field's faults one by one.
             wants, options = known.wants or one.wants, known.options or one.options

@@ -298,6 +298,8 @@ def compared_with_example(shown: JSON, sent: JSON, above: Path) -> Iterator[Fiel
         )
         fault = Fault.MISSING if there is None else Fault.ALLOWED
         fault = Fault.VALUE if is_wrong and there is not None else fault
+        if fault is Fault.ALLOWED and isinstance(value, str) and value.strip():
+            options = options or (value,)  # in case that ours is said to be wrong
         yield FieldFault(way, fault, wants, options, is_exact=len(way) > 1)
 
 

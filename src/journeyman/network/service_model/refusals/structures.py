@@ -60,6 +60,7 @@ from journeyman.network.service_model.refusals.sentences import (
 )
 from journeyman.network.service_model.refusals.words import (
     BAD_TYPE,
+    HUMPED,
     INVALID,
     ONLY_ONE,
     OPTION,
@@ -446,6 +447,7 @@ class Walk:
             # What is said of a field stands under its name, even if that is `message`.
             is_judged = is_judged or bool(is_alone and _OF_ITS_FIELD.search(said))
             is_word = spelled in PROSE_KEYS and not is_judged
+            is_word |= name not in self._names and _names_another(name, said)
             return fields and is_sentence and not is_word
         if fields:
             is_word = spelled in PROSE_KEYS | CONTAINERS and name not in self._names
@@ -547,6 +549,16 @@ def _is_of_rules(value: Mapping[str, JSON]) -> bool:
     is_said = all(isinstance(one, str) and " " in one for one in value.values())
     is_named = any(one[:1] == "_" or spelling(one) in RULES for one in value)
     return is_said and is_named
+
+
+def _names_another(name: str, said: str) -> bool:
+    """Return whether a sentence under a plain word has a name that can be no word.
+
+    As in `{"Sentence": "The form is incomplete: ReturnBy is wanting."}`.
+    """
+    if HUMPED.search(name) or name in said or _NO_SUBJECT.match(said):
+        return False
+    return any(map(HUMPED.search, re.findall(NAME, said)))
 
 
 def _is_of_codes(value: Mapping[str, JSON]) -> bool:

@@ -650,7 +650,9 @@ def _in_table(
     ]
     is_known = any(spelling(key) in FIELD_KEYS for row in cells for key in row)
     is_table = bool(cells) and len(cells) == len(rows) and not is_known
-    for key in cells[0] if is_table else ():
+    keys = [*cells[0]] if is_table else []
+    # A code in capitals looks like a name, too: what does not is it rather.
+    for key in sorted(keys, key=lambda one: str(cells[0][one]).isupper()):
         ways = [_way_in(row.get(key)) for row in cells]
         said = [_said_beside(key, row) for row in cells]
         is_of_names = all(way and way not in ours for way in ways) and all(said)
@@ -680,17 +682,26 @@ def _said_beside(key: str, row: Mapping[str, JSON]) -> str:
     return " ".join(one for one in others if isinstance(one, str))
 
 
+def _unexplained(said: str) -> str:
+    return _IN_BRACKETS.sub("", said)
+
+
 def in_phrases(
     body: JSON, sent: JSON, phrases: Mapping[str, Fault]
 ) -> Iterator[FieldFault]:
-    """Read the names that stand where a phrase has one, be they plain words."""
+    """Read the names that stand where a phrase has one, be they plain words.
+
+    What stands in brackets explains a name, and is another text for each.
+    """
     frames = [
         (LazyPattern(rf"({NAME})".join(map(re.escape, phrase.split("#", 1)))), fault)
-        for phrase, fault in phrases.items()
+        for phrase, fault in (
+            (_unexplained(one), told) for one, told in phrases.items()
+        )
         if phrase.count("#") == 1
     ]
     for text, (frame, fault) in product(prose_of(body, sent), frames):
-        if match := frame.fullmatch(text):
+        if match := frame.fullmatch(_unexplained(text)):
             path = path_of(match[1])
             yield FieldFault(path, fault, is_exact=len(path) > 1)
 

@@ -36,7 +36,7 @@ TYPES: Mapping[str, str] = {
         " u8 u16 u32 u64 i32 i64 usize entier entero inteiro intero heltal ganzzahl",
         "number": "number float double decimal numeric float64 f64 f32 zahl getal",
         "object": "type internally adjacently tagged object dict dictionary map mapping"
-        " struct structure hash record model jsonobject input section segment"
+        " struct structure hash record model json jsonobject input section segment"
         " root child oggetto objeto objet objekt obiekt",
         "array": "array list slice sequence iter",
         "boolean": "bool boolean true false",
@@ -102,6 +102,8 @@ ABSENT = any_case(
 """Of a name: one that is not there though it should be, or though it should not."""
 INVALID = any_case(r"invalid|not valid|malformed|incorrect|failed")
 _TYPE_SAID = (
+    # Appwrite, of what it would also take as an object.
+    any_case(r"\bvalid (?P<type>json) (?:string|object|text)\b"),
     any_case(r"\b(?:iso[ -]?8601|valid) (?P<type>duration)\b"),
     any_case(
         r"\b(?:expect(?:ed|ing|s)|be|use|provide|valid|format|of type"
@@ -258,8 +260,9 @@ STRICT = any_case(
 
 def type_of_word(word: str) -> str:
     """Return the JSON type that a word means in some language; empty if in none."""
-    last = word.strip(".").rpartition(".")[2].lower().removeprefix("js")
-    return TYPES.get(last.rstrip("s"), "") or TYPES.get(last, "")
+    last = word.strip(".").rpartition(".")[2].lower()
+    bare = last.removeprefix("js")  # as in Play's JsObject
+    return next(filter(None, map(TYPES.get, (bare.rstrip("s"), bare, last))), "")
 
 
 _CODE = LazyPattern(
@@ -463,7 +466,7 @@ def fault_at(path: Path, said: str, *, is_exact: bool = True) -> FieldFault:
     options = options_in(said, is_value=fault is None)
     is_no_choice = is_day(wants) or bool(path and path[-1] in options)
     options = () if is_no_choice else options  # the parts of a date, or its own name
-    if _OBJECTS & {*options} and all(map(type_of_word, options)):
+    if options and _is_of_types(path, options):
         wants, options = type_of_word(options[0]), ()  # as in "either object or array"
     listed = _TAIL.search(said) or INSTEAD.search(said) or ONLY_ONE.search(said)
     if (
@@ -485,6 +488,19 @@ def fault_at(path: Path, said: str, *, is_exact: bool = True) -> FieldFault:
     return FieldFault(
         path, fault, wants, options, is_exact, means=means, phrase=phrase, form=form
     )
+
+
+def _is_of_types(path: Path, options: tuple[str, ...]) -> bool:
+    """Return whether what a sentence lists are the types of a value."""
+    is_a_type = bool(path) and not {"type", "kind"}.isdisjoint(words_of(path[-1]))
+    if _OBJECTS & {*options} and all(map(type_of_word, options)):
+        return True
+    return not is_a_type and _TYPE_NAMES.issuperset(options)
+
+
+_TYPE_NAMES = word_set(
+    "string integer number boolean null bool int float array object iterable"
+)
 
 
 def _meant_in(said: str, path: Path) -> str:
@@ -599,7 +615,7 @@ NO_NAMES = word_set(
     "a additional an and any are at be by cannot could did do each either following "
     "for from has have if in is it its least must no none not of one only or please "
     "property should some that the these this to was were which with you your "
-    "all invalid argument arguments body column data error errors field fields "
+    "all invalid argument arguments body form column data error errors field fields "
     "function header input inputs json key keys missing number object param "
     "parameter parameters params positional properties provided received requires "
     "request required string type undefined unknown value values array list "
@@ -617,7 +633,7 @@ NO_NAMES = word_set(
 INSTEAD = any_case(rf"\bdid you mean ({_QUOTED_ITEM})")
 
 WEAK_NAMES = word_set(
-    "data input body payload params request object value type key function "
+    "data input body form payload params request object value type key function "
     "argument message content list record resource format"
 )
 """Words of sentences that are names when they are quoted."""
