@@ -39,7 +39,12 @@ from journeyman.network.service_model.openapi import (
     required_in,
 )
 from journeyman.network.service_model.reading import spelling
-from journeyman.network.service_model.refusals.faults import AHEAD, Fault, FieldFault
+from journeyman.network.service_model.refusals.faults import (
+    AHEAD,
+    Fault,
+    FieldFault,
+    below_method,
+)
 from journeyman.network.service_model.refusals.words import type_of_word
 from journeyman.network.service_model.request import (
     ACTIONS,
@@ -429,7 +434,7 @@ class ServiceModel:
         Another action was understood when they had been left out.
         """
         return any(
-            _is_of_method(action, way) and way[len(_METHOD) :] in known.proven.paths
+            _is_of_method(action, way) and below_method(way) in known.proven.paths
             for action, known in self.requests.items()
             if known.proven is not None
             for way in known.constraints.respelled
@@ -613,26 +618,22 @@ def _noun_in(name: str) -> str:
     return next((one[:-1] for one in plurals if one[:-1] in nouns), "")
 
 
-_METHOD = ("method", "parameter")
-"""Frameworks of Java begin the way to a field with these."""
-
-
 def _is_of_method(action: str, way: Path) -> bool:
     """Return whether a way may begin with an action's method: `claim.command.id`."""
-    is_long = len(way) > len(_METHOD)
-    return is_long and words_of(way[0])[:1] == words_of(action)[:1]
+    is_named = words_of(way[0])[:1] == words_of(action)[:1]
+    return is_named and bool(below_method(way))
 
 
 def _shorter(action: str, way: Path) -> list[Path]:
     """Return a way without what stands before it, the likeliest first."""
     outer = [way[i:] for i in range(1, len(way))]
-    return [way[len(_METHOD) :], *outer] if _is_of_method(action, way) else outer
+    return [below_method(way), *outer] if _is_of_method(action, way) else outer
 
 
 def without_method(action: str, found: FieldFault) -> FieldFault:
     """Return a fault at its place in the body, without a method and its parameter."""
     is_of_method = _is_of_method(action, found.path)
-    return replace(found, path=found.path[len(_METHOD) :]) if is_of_method else found
+    return replace(found, path=below_method(found.path)) if is_of_method else found
 
 
 _DEEPEST = 7

@@ -44,6 +44,17 @@ class FieldFault:
     """An expression that the value wanted matches, where its form is shown."""
 
 
+_METHOD = ("method", "parameter")
+
+
+def below_method(way: Path) -> Path:
+    """Return a way without what frameworks of Java begin it with: `claim.command.id`.
+
+    Empty where nothing is left.
+    """
+    return way[len(_METHOD) :]
+
+
 MAX_TEXT = 600
 """In characters, of one sentence: searching it is what costs time."""
 MAX_FINDINGS = 60

@@ -30,6 +30,7 @@ from journeyman.network.service_model.refusals.faults import (
     MAX_TEXT,
     Fault,
     FieldFault,
+    below_method,
 )
 from journeyman.network.service_model.refusals.position import (
     named_by_position,
@@ -217,11 +218,7 @@ _OF_QUARKUS = "Constraint Violation"
 
 
 def _without_method(found: FieldFault) -> FieldFault:
-    method_and_parameter = 2
-    is_in_both = len(found.path) > method_and_parameter
-    return (
-        replace(found, path=found.path[method_and_parameter:]) if is_in_both else found
-    )
+    return replace(found, path=below_method(found.path) or found.path)
 
 
 def means_our_id(said: JSON) -> bool:

@@ -26,6 +26,7 @@ from journeyman.network.service_model.refusals.faults import (
     MAX_TEXT,
     Fault,
     FieldFault,
+    below_method,
 )
 from journeyman.network.service_model.refusals.keys import (
     ASKED_TYPE_KEYS,
@@ -782,12 +783,10 @@ def _in_body(path: Path, violation: Mapping[str, JSON], names: Container[str]) -
 
     It does so where it shows the value; nothing in an object that was not sent has one.
     """
-    shows = not _INVALID_VALUES.isdisjoint(violation)
-    is_of_method = shows and len(path) > len(_METHOD) and path[0] not in names
-    return path[len(_METHOD) :] if is_of_method else path
+    is_of_method = not _INVALID_VALUES.isdisjoint(violation) and path[0] not in names
+    return (below_method(path) if is_of_method else ()) or path
 
 
-_METHOD = ("method", "parameter")
 _INVALID_VALUES = frozenset({"invalidvalue", "rejectedvalue"})
 _ADDRESSES = frozenset(one.path for one in ENDPOINTS)
 """Which stand under `path`, too, where an answer tells what was asked."""
