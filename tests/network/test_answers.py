@@ -1,5 +1,6 @@
 """What is read out of the answers to actions, by method."""
 
+from dataclasses import replace
 from typing import TypeVar
 
 import pytest
@@ -306,6 +307,25 @@ async def test_the_task_of_a_claim_keeps_its_record_verbatim(
 
     assert isinstance(task, Task)
     assert task.raw == record
+
+
+@pytest.mark.parametrize(
+    ("body", "instead"),
+    [
+        ({"job": {"id": "task-2", "worker": "agent-1"}}, TaskId("task-2")),
+        ({"job": {"id": "task-1", "worker": "agent-1"}}, None),
+        ({"claim": {"id": "c-7", "job": "task-1"}}, None),
+        ({"jobs": [{"id": "task-2"}, {"id": "task-3"}]}, None),
+        ({"ok": True}, None),
+    ],
+)
+async def test_a_claim_may_be_answered_with_another_task(
+    server: ScriptedServer, network: NetworkClient, body: JSON, instead: TaskId | None
+) -> None:
+    asked = replace(TASK, raw={"id": "task-1", "reward": 3})
+    server.will(answer(200, body))
+
+    assert value_of(await network.claim(asked, KEY)).instead == instead
 
 
 async def test_a_reward_named_while_the_work_is_looked_at_is_not_paid(

@@ -487,6 +487,22 @@ def test_a_task_has_the_group_that_it_was_listed_in() -> None:
     ]
 
 
+def test_the_text_is_what_all_tasks_speak_of_alike() -> None:
+    brief = "Write the wording in upper case"
+    tasks = read(
+        records(
+            lambda n: {
+                "Code": f"TSK-{n}",
+                "Summary": f"Label for the shelf number {n}",
+                "Brief": {"Request": brief, "Wording": TEXTS[n]},
+                "Reward": f"{10 + n}.00",
+            }
+        )
+    )
+
+    assert [task.text for task in tasks] == [*TEXTS]
+
+
 def test_what_is_listed_twice_under_a_made_up_id_is_no_id_in_two_parts() -> None:
     rows: list[JSON] = [
         {"ref": f"task_{n % 2}4081ed3", "lane": n // 2 + 2, "body": TEXTS[n % 2]}

@@ -201,6 +201,46 @@ async def test_a_conflict_with_our_own_lost_claim_says_nothing_of_what_we_hold(
     assert loop.record("held").state is TaskState.CLAIMED
 
 
+@pytest.mark.parametrize("slots", [1, 2, 4])
+async def test_a_task_that_a_queue_gives_in_place_of_another_is_worked_on(
+    make_loop: MakeLoop, market: ScriptedMarket, slots: int
+) -> None:
+    loop = make_loop(slots=slots)
+    queue = [TaskId(f"t{n}") for n in range(5)]
+    held: list[TaskId] = []
+
+    def give_the_next(asked: TaskId) -> Outcome[Receipt]:
+        gave = queue.pop(0)
+        held.append(gave)
+        other = None if gave == asked else gave
+        return Confirmed(Receipt(instead=other, given={"claim.job": gave}))
+
+    def take(result_of: TaskId) -> Outcome[Receipt]:
+        return COMPLETED if result_of in held else CONFLICT
+
+    market.script["claim"] = [give_the_next] * 5
+    market.script["complete"] = [take] * 20
+    loop.select.decide(tuple(task(f"t{4 - n}", "yield") for n in range(5)))
+    async with loop.running():
+        for _ in range(20):
+            await loop.later(100)
+
+    assert states(loop) == {"completed": 5}
+    assert market.verbs().count("claim") == 5
+    delivered = [one.task_id for one in market.calls if one.verb != "claim"]
+    assert [given["claim.job"] for given in market.given] == delivered
+
+
+async def test_what_is_given_in_place_of_a_task_and_is_none_of_ours_changes_nothing(
+    loop: Loop, market: ScriptedMarket
+) -> None:
+    market.script["claim"] = [Confirmed(Receipt(instead=TaskId("unseen")))]
+
+    await loop.work(task("t1"))
+
+    assert loop.record("t1").state is TaskState.COMPLETED
+
+
 PAID = Confirmed(Receipt(progress=Progress.PAID, credits_earned=3))
 
 

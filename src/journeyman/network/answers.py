@@ -11,6 +11,7 @@ from journeyman.domain.tasks import JSON, AgentId, Given, Progress, Task, TaskId
 from journeyman.network.progress import ACCEPTED, ENDS, layers_of, progress_in
 from journeyman.network.service_model.naming import (
     Path,
+    speaks_of,
     type_of,
     walk,
     word_set,
@@ -28,6 +29,7 @@ from journeyman.network.service_model.reading import (
     as_label,
     as_moment,
     as_string,
+    id_path,
     is_credits,
     paid_credits,
     spelling,
@@ -83,6 +85,9 @@ class Receipt:
     """The text to work on, which the listing kept back."""
     lease_until: datetime | None = None
     """When a claim ends by itself, in UTC."""
+    instead: TaskId | None = None
+    """The id that the answer to a claim has where the task's own would be: a queue
+    gives its next task, whatever it is asked for."""
 
     @property
     def shows_progress(self) -> bool:
@@ -280,7 +285,20 @@ def read_claim(
         task=task,
         text=_withheld(seen.sent, listed, said, is_described=is_described),
         lease_until=seen.lease,
+        instead=_given_instead(answer, listed),
     )
+
+
+def _given_instead(answer: JSON, listed: Task) -> TaskId | None:
+    """Return the only id under the name of the listed one, where that is nowhere."""
+    name = (id_path(listed) or ("",))[-1]
+    found: set[str] = set()
+    for path, value in walk(answer):
+        if (seen := as_identifier(value)) == listed.id:
+            return None
+        if seen and path[-1:] == (name,):
+            found.add(seen)
+    return TaskId(found.pop()) if len(found) == 1 else None
 
 
 class ClaimMessages:
@@ -387,21 +405,9 @@ def _is_told_by_name(
     return is_text and is_aside and _is_mentioned(name, shown)
 
 
-_SHORT_WORD = 5
-"""Letters: a word that is no longer has other words that begin with it."""
-
-
 def _is_mentioned(name: str, shown: Iterable[tuple[Path, JSON]]) -> bool:
-    """Return whether a sentence has a name, as in "Put SOURCE in capitals".
-
-    Or its words, as in "the rough copy" of a `RoughCopy`, and with an ending, as in "a
-    feliratot" of a `Felirat`.
-    """
-    words = r"[\s_-]?".join(map(re.escape, words_of(name) or [name]))
-    ending = r"\w{0,3}" if len(name) > _SHORT_WORD else ""
-    word = re.compile(rf"(?<!\w){words}{ending}(?!\w)", re.IGNORECASE)
     texts = (value for _, value in shown if isinstance(value, str) and " " in value)
-    return any(map(word.search, texts))
+    return any(speaks_of(text, name) for text in texts)
 
 
 def _in_role(role: str, told: Mapping[Path, str]) -> set[str]:

@@ -7,7 +7,14 @@ from datetime import datetime, timedelta
 from http import HTTPStatus
 
 from journeyman.domain.clock import Clock
-from journeyman.domain.outcomes import Confirmed, Failure, NotSent, Refusal, Refused
+from journeyman.domain.outcomes import (
+    Confirmed,
+    Failure,
+    NotSent,
+    Outcome,
+    Refusal,
+    Refused,
+)
 from journeyman.domain.tasks import (
     IN_FLIGHT,
     Progress,
@@ -50,6 +57,7 @@ RECENTLY_ENDED, LONGEST_CONFLICT = 20, 1_000
 """Of the tasks that ended last, and of the letters of a refusal, so many are looked at
 for one that the network still counts as held."""
 IN_REVIEW = "the answer to the claim says: under review"
+_GIVEN = "given for the claim of another task"
 LONG_UNCERTAIN = 12
 """So many refusals of a claim that may have arrived mean that it did."""
 
@@ -82,6 +90,8 @@ class Claim:
     log: Log
     ask: AskClaim = ask_nobody
     take_back: TakeBackClaim = tell_nobody
+    _given: set[TaskId] = field(init=False, default_factory=set)
+    """Tasks that were given for the claim of another, while their own was under way."""
     _released: set[TaskId] = field(init=False, default_factory=set)
     """Tasks that were paid, still counted as held, and had a completion answered."""
 
@@ -109,6 +119,15 @@ class Claim:
         record, uncertain = await self.intents.open(record, TaskState.CLAIMING)
         uncertain = uncertain or bool(record.reviews)
         outcome = await self.network.claim(record.task, key_for(record, "claim"))
+        if record.task_id in self._given:
+            if isinstance(outcome, Confirmed):
+                await self._took(outcome.value)
+            return self._as_given(record)
+        return await self._answered(record, outcome, uncertain=uncertain)
+
+    async def _answered(
+        self, record: TaskRecord, outcome: Outcome[Receipt], *, uncertain: bool
+    ) -> TaskRecord:
         if isinstance(outcome, Confirmed):
             return await self._confirmed(record, outcome.value)
         if self.intents.is_blank_yes(record, outcome):
@@ -140,6 +159,13 @@ class Claim:
             return await self._follow(record)
         if claimed.progress is Progress.GONE:
             return await self._lost(record, "the answer to the claim says it is gone")
+        if await self._took(claimed):
+            if record.task_id in self._given:
+                return self._as_given(record)
+            said = f"the network gave {claimed.instead} in its place"
+            given = Refused(Refusal.CONFLICT, said, HTTPStatus.OK)
+            back = TaskState.WANTED
+            return await self.intents.keep(record, given, uncertain=False, back_to=back)
         return await self._won(record, "", claimed)
 
     def _is_open(self, record: TaskRecord, failure: Failure) -> bool:
@@ -281,6 +307,45 @@ class Claim:
         if claimed and (until := _over_already(claimed, now)):
             self.log.emit(events.LEASE_OVER, task_id=record.task_id, until=until)
         return record
+
+    async def _took(self, claimed: Receipt) -> bool:
+        """Take another task that was given, if it is one that we want; else do nothing.
+
+        Else it would be held until its time is over, and nobody would work on it.
+        """
+        if claimed.instead is None:
+            return False
+        tasks, now, task_id = (
+            self.intents.journal.tasks,
+            self.clock.now(),
+            claimed.instead,
+        )
+
+        def write() -> TaskRecord | None:
+            try:
+                other = tasks.get(task_id)
+            except KeyError:
+                return None
+            if other.state not in {TaskState.WANTED, TaskState.CLAIMING}:
+                return None
+            task = as_claimed(other.task, claimed, now)
+            shown = with_given(tasks.enrich(other, task, other.strategy), claimed.given)
+            if shown.state is TaskState.CLAIMING:
+                self._given.add(task_id)  # its own claim is still to be answered
+            else:
+                shown = tasks.move(shown, TaskState.CLAIMING, reason=_GIVEN)
+            return tasks.move(shown, TaskState.CLAIMED, reason=_GIVEN)
+
+        record = await self.intents.journal.commit(write)
+        if record is not None:
+            reward = record.task.reward
+            self.log.emit(events.CLAIMED, **about(record), reward=reward)
+        return record is not None
+
+    def _as_given(self, record: TaskRecord) -> TaskRecord:
+        """Return a task that another claim was given as it stands since."""
+        self._given.discard(record.task_id)
+        return self.intents.journal.tasks.get(record.task_id)
 
     async def _lost(self, record: TaskRecord, message: str) -> TaskRecord:
         self.intents.proof.note_repeat(record.task_id, is_won=False)

@@ -2905,6 +2905,85 @@ def test_a_code_in_capitals_beside_a_name_is_no_name() -> None:
     assert fault.path == ("KeszFelirat",)
 
 
+def test_a_name_with_a_stroke_is_one_where_ours_has_one_too() -> None:
+    error: JSON = {"path": ["claim/id"], "message": "missing required key"}
+    human: JSON = {"claim/id": ["missing required key"]}
+    told: JSON = {"errors": [error], "humanized": human}
+
+    fault = only(read_refusal(told, "", {"task/id": "t-1"}))
+
+    assert (fault.path, fault.fault) == (("claim/id",), Fault.MISSING)
+
+
+def test_what_ajv_lacks_is_found_under_any_name() -> None:
+    error: JSON = {
+        "path": "",
+        "code": "required",
+        "message": "must have required property 'assignmentId'",
+        "info": {"missingProperty": "assignmentId"},
+    }
+
+    fault = only(read_refusal({"error": {"details": [error]}}, "", {"taskId": 4}))
+
+    assert (fault.path, fault.fault) == (("assignmentId",), Fault.MISSING)
+
+
+def test_huma_names_what_an_object_lacks_without_quotes() -> None:
+    error: JSON = {
+        "message": "expected required property content to be present",
+        "location": "body.result",
+    }
+
+    fault = only(read_refusal({"errors": [error]}, "", {"result": {"text": "A"}}))
+
+    assert (fault.path, fault.fault) == (("result", "content"), Fault.MISSING)
+
+
+@pytest.mark.parametrize(
+    ("said", "wants", "options"),
+    [
+        (
+            "'Outcome' must be one of: Done, Left. You entered 'done'.",
+            "",
+            ("Done", "Left"),
+        ),
+        ("'Outcome' must be greater than '00:00:00'.", "duration", ()),
+        ("Please give this entry as true or false.", "boolean", ()),
+        ("El camp ha de ser un booleà (true o false).", "boolean", ()),
+        ("El camp ha d'anar dins d'un objecte.", "object", ()),
+    ],
+)
+def test_what_is_said_of_a_value_is_read(
+    said: str, wants: str, options: tuple[str, ...]
+) -> None:
+    error: JSON = {"FieldName": "Outcome", "Message": said}
+
+    fault = only(read_refusal({"Errors": [error]}, "", {"Outcome": "done"}))
+
+    assert (fault.path, fault.wants) == (("Outcome",), wants)
+    assert fault.options == options
+
+
+def test_who_an_agent_is_is_told_in_brackets_in_any_language() -> None:
+    said = "Falta el camp «operari» (el vostre identificador d'agent)."
+
+    fault = only(read_refusal({"missatge": said, "camp": "operari"}, "", {"num": 7}))
+
+    assert (fault.path, fault.means) == (("operari",), "agent_id")
+
+
+def test_the_code_beside_a_name_is_nothing_that_an_object_lacks() -> None:
+    remark: JSON = {
+        "reference": "F3",
+        "concerning": "own-work",
+        "remark": "Please give this entry as true or false.",
+    }
+
+    fault = only(read_refusal({"remarks": [remark]}, "", {"own-work": {"id": "W"}}))
+
+    assert (fault.path, fault.wants) == (("own-work",), "boolean")
+
+
 def test_our_own_word_explains_the_name_that_is_quoted_before_it() -> None:
     said = "Manca il campo «Matricola»: è l'agent_id assegnato con l'iscrizione."
 

@@ -75,6 +75,21 @@ def words_of(name: str) -> tuple[str, ...]:
     return tuple(_WORD_ENDS.sub(" ", name).lower().split())
 
 
+def speaks_of(said: str, name: str) -> bool:
+    """Return whether a sentence has a name, as in "Put SOURCE in capitals".
+
+    Or its words, as in "the rough copy" of a `RoughCopy`, and with an ending, as in "a
+    feliratot" of a `Felirat`.
+    """
+    words = r"[\s_-]?".join(map(re.escape, words_of(name) or [name]))
+    ending = r"\w{0,3}" if len(name) > _SHORT_WORD else ""
+    return bool(re.search(rf"(?<!\w){words}{ending}(?!\w)", said, re.IGNORECASE))
+
+
+_SHORT_WORD = 5
+"""Letters: a word that is no longer has other words that begin with it."""
+
+
 def id_name_score(path: Path) -> int:
     """Weigh how much a field's name is that of a record's id."""
     words = words_of(path[-1]) or ("",)

@@ -240,6 +240,11 @@ _REWRITTEN: tuple[tuple[LazyPattern, str | Callable[[re.Match[str]], str]], ...]
         LazyPattern(r"^(?:KeyError(?:\(|: ))?(['\"])([A-Za-z_]\w*)\1\)?$"),
         r"missing key '\2'",
     ),
+    # huma
+    (
+        LazyPattern(r"required property ([\w.-]+) to be present"),
+        r"required property '\1' to be present",
+    ),
     # pydantic
     (any_case(r"unable to extract tag using discriminator (?=')"), "missing field "),
     # Jackson

@@ -18,6 +18,7 @@ from journeyman.network.service_model.naming import (
     Path,
     id_name_score,
     leaves,
+    speaks_of,
     word_set,
     words_of,
 )
@@ -217,7 +218,7 @@ class _Search:
 
         An id differs in every record, and a text in some.
         """
-        if role == "text" and self._is_named_weakly():
+        if role == "text" and (self._is_named_weakly() or self._spoken_of()):
             return False
         values = self._read(role)
         if not values or 2 * len(values) < len(self._records):
@@ -437,6 +438,8 @@ class _Search:
     def _text(self) -> _Column | None:
         prose = [column for column in self._free() if self._is_prose(column)]
         prose = [o for o in prose if not (o.role == "title" and _is_numbered(o))]
+        if spoken := self._spoken_of():
+            return spoken
         role_of = self._reader.role_of
         given = [column for column in prose if role_of(column.path[0]) == "input"]
         own = given or [column for column in prose if column.role != "title"]
@@ -447,6 +450,24 @@ class _Search:
         if not own and (self._read("text") or self._read("input")):
             return None
         return max(own or prose, key=_likeness_to_work, default=None)
+
+    def _spoken_of(self) -> _Column | None:
+        """Return the only text of which speaks what is said of all tasks alike.
+
+        As in "Write the wording in upper case", of the `wording` of each.
+        """
+        if len(self._records) < _FEW:
+            return None
+        said = ([str(one) for one in c.read(as_string)] for c in self._columns)
+        alike = [texts[0] for texts in said if texts and len({*texts}) == 1]
+        general = [text for text in alike if " " in text]
+        spoken = [
+            one
+            for one in self._free()
+            if any(speaks_of(text, one.path[-1]) for text in general)
+            and self._is_prose(one)
+        ]
+        return spoken[0] if len(spoken) == 1 else None
 
     def _is_prose(self, column: _Column) -> bool:
         texts = [str(text) for text in column.read(as_string)]

@@ -105,12 +105,21 @@ def read_refusal(
     clear = clear or named_in_passing(mentions_in(body, sent), sent)
     clear = _explained(clear, told)
     clear = clear or ([*said_of_one(body, sent)] if is_open else [])
-    placed = (sent_outside(typed_in_any_words(one), sent) for one in clear)
+    placed = (sent_outside(one, sent) for one in clear)
     known = (in_unknown_words(one, sent) for one in placed if one is not None)
     known = (placed_by_position(one, told, sent) for one in known)
-    judged = (with_bound(_in_light_of(one, sent), told, sent) for one in known)
+    seen = (typed_in_any_words(_in_light_of(one, sent)) for one in known)
+    judged = (with_bound(one, told, sent) for one in seen)
     meant = (replace(one, fault=phrases.get(one.phrase, one.fault)) for one in judged)
     return tuple(with_options(one, told) for one in meant)
+
+
+def _with_strokes(found: FieldFault) -> FieldFault:
+    """Return what is said of a name that has a stroke, as names of Clojure have.
+
+    The one that was sent has one, too: elsewhere `claim/id` is an `id` in a `claim`.
+    """
+    return replace(found, path=("/".join(found.path),))
 
 
 def _with_shown(found: FieldFault, other: FieldFault | None, sent: JSON) -> FieldFault:
@@ -160,7 +169,8 @@ def _in_structure(
     findings = Walk(sent, is_prose_read=is_prose_read).findings(body)
     if isinstance(body, dict) and body.get("title") == _OF_QUARKUS:
         findings = map(_without_method, findings)
-    for one in findings:
+    has_strokes = any("/" in name for name in (sent if isinstance(sent, dict) else ()))
+    for one in map(_with_strokes, findings) if has_strokes else findings:
         known = found.get(one.path)
         if known is None or _is_surer(one, known):
             found[one.path] = _with_shown(one, known, sent)

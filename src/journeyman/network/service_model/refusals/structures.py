@@ -16,6 +16,7 @@ from journeyman.network.service_model.notation import (
     NAME,
     from_python,
     in_short,
+    rewritten,
 )
 from journeyman.network.service_model.reading import spelling
 from journeyman.network.service_model.refusals.faults import (
@@ -271,11 +272,14 @@ class Walk:
             for one in self._prose.findings(sentence, path)
         )
         is_object = isinstance(value_at(self._sent, path), dict)
-        inside = [one for one in prose if _is_in(path, one, said, is_object=is_object)]
+        clear = rewritten(said)
+        inside = [one for one in prose if _is_in(path, one, clear, is_object=is_object)]
         if is_object and not inside and fault_in(said) is Fault.MISSING:
             # An object that is there lacks what is named beside it.
-            names = filter(is_name, map(str, _unsaid(value)))
-            inside = [FieldFault((*path, one), Fault.MISSING) for one in names]
+            names = (str(one) for one in _unsaid(value) if not _is_code(one))
+            inside = [
+                FieldFault((*path, one), Fault.MISSING) for one in names if is_name(one)
+            ]
         yield from inside
         # An object with too much inside is not itself too much.
         if inside or (is_object and STRICT.search(said)):
@@ -620,7 +624,10 @@ def _layers(value: Mapping[str, JSON], name: str) -> Iterator[Mapping[str, JSON]
 def _listed(
     value: Mapping[str, JSON], above: Path, said: str, sent: JSON
 ) -> Iterator[FieldFault]:
-    """Read lists of names: `{"missing": ["task_id"]}`, and ajv's `params`."""
+    """Read lists of names: `{"missing": ["task_id"]}`, and ajv's `params`.
+
+    Those have another name in LoopBack, and the same in them.
+    """
     is_object = isinstance(value_at(sent, above), dict)
     worded = {"fields", "keys"} if said else set[str]()
     told = [inner for key, inner in value.items() if key in worded]
@@ -632,7 +639,10 @@ def _listed(
     ]
     for name in filter(is_name, named):
         yield fault_at((*above, *path_of(name)), said)
-    for layer in _layers(value, "params"):
+    keys = (
+        key for key, one in value.items() if isinstance(one, dict) and _AJV & {*one}
+    )
+    for layer in _layers(value, next(keys, "params")):
         for key, inner in layer.items():
             is_worded = layer is value and key in worded
             fault = None if is_worded else LISTS.get(spelling(key))
@@ -647,6 +657,9 @@ def _listed(
                     is_again = not is_object and fault is Fault.MISSING
                     is_again = is_again and above[-len(path) :] == path
                     yield FieldFault(above if is_again else (*above, *path), fault)
+
+
+_AJV = frozenset({"missingProperty", "additionalProperty"})
 
 
 def _listed_in_words(value: Mapping[str, JSON], above: Path) -> Iterator[FieldFault]:
@@ -694,6 +707,11 @@ def sayings(value: Mapping[str, JSON]) -> Iterator[str]:
             yield said
         elif isinstance(said, dict):
             yield " ".join([*said, *(v for v in said.values() if isinstance(v, str))])
+
+
+def _is_code(value: JSON) -> bool:
+    """Return whether a text is the code of an error, such as `F3`."""
+    return isinstance(value, str) and value.isupper() and not value.isalpha()
 
 
 def _unsaid(value: Mapping[str, JSON]) -> Iterator[JSON]:
@@ -771,11 +789,20 @@ def place_in(value: Mapping[str, JSON], sent: JSON) -> Path | None:
             if key == "property" and named.isdigit():
                 return (FIRST,)  # class-validator, of an item of a list
             path = _in_body(path_of(named, names), layer, names)
+            path = _whole_names(layer.get(key)) or path
             part = next(filter(_OUTSIDE.get, map(str, map(value.get, PART_KEYS))), "")
             path = (part, *path) if part and len(path) == 1 else path
             if is_name(".".join(path)) and not (key == "location" and named in PARTS):
                 return path
     return None
+
+
+def _whole_names(way: JSON) -> Path:
+    """Return a way that is a list where, as in Clojure, a name has a stroke."""
+    names = (
+        [one for one in way if isinstance(one, str)] if isinstance(way, list) else []
+    )
+    return tuple(names) if any("/" in one for one in names) else ()
 
 
 def _in_body(path: Path, violation: Mapping[str, JSON], names: Container[str]) -> Path:

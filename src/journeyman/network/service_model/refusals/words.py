@@ -37,9 +37,9 @@ TYPES: Mapping[str, str] = {
         "number": "number float double decimal numeric float64 f64 f32 zahl getal",
         "object": "type internally adjacently tagged object dict dictionary map mapping"
         " struct structure hash record model json jsonobject input section segment"
-        " root child oggetto objeto objet objekt obiekt",
+        " root child",
         "array": "array list slice sequence iter",
-        "boolean": "bool boolean true false",
+        "boolean": "bool boolean true false whether",
         "duration": "duration timespan",
         "uuid": "uuid guid",
         "datetime": "datetime date timestamp instant time offsetdatetime iso iso8601",
@@ -48,6 +48,8 @@ TYPES: Mapping[str, str] = {
     }.items()
     for word in words.split()
 }
+_AN_OBJECT = LazyPattern(r"obje[ck]?t|obiekt|oggett")
+"""As objecte, objetos, objektum, obiekt and oggetto begin."""
 _UNKNOWN = any_case(
     r"unknown(?! (?:variant|value|enum))|unrecogni[sz]ed|unexpected(?! (?:json )?token)"
     r"|only defined|unpermitted"
@@ -102,6 +104,7 @@ ABSENT = any_case(
 """Of a name: one that is not there though it should be, or though it should not."""
 INVALID = any_case(r"invalid|not valid|malformed|incorrect|failed")
 _TYPE_SAID = (
+    any_case(r"\b(?P<type>true(?= \w{1,6} false)|(?<=\()true|(?<=\bstate )whether)\b"),
     # Appwrite, of what it would also take as an object.
     any_case(r"\bvalid (?P<type>json) (?:string|object|text)\b"),
     any_case(r"\b(?:iso[ -]?8601|valid) (?P<type>duration)\b"),
@@ -172,6 +175,8 @@ _CLOCK = LazyPattern(
     r"(?<!\w)([^\W\d_])\1:[Mm\u041c\u043c\u039c\u03bc]{2}(?::\w\w)?(?!\w)"
 )
 """How long something takes, or a time of day, in any language: HH:MM and UU:MM:SS."""
+_TIME_SPAN = LazyPattern(r"['\"]\d\d:\d\d:\d\d['\"]")
+"""As .NET shows one: "must be greater than '00:00:00'"."""
 _YEAR = LazyPattern(r"([^\W\d_])\1{3}")
 _TO_COME = any_case(
     r"\bin the (?:future|past)\b|\bfuture (?:date|time|moment|instant)\b"
@@ -230,6 +235,8 @@ _OPTIONS = any_case(
     rf"[\[({{]?(?P<bare>{BARE_ITEM}(?:{_BETWEEN}{BARE_ITEM}){{1,19}})(?:[\])}}]|\W*$)"
 )
 OPTION = LazyPattern(r"[`'\"\u201c]([^`'\"\u201d]{1,80})[`'\"\u201d]")
+_ENTERED = any_case(r"[. ]+you entered ['\"].*$")
+"""What FluentValidation says last, of the value that was sent."""
 COMPARED = any_case(r"\b(?:than|to) or equal(?: to)?\b")
 """As in "greater than or equal to 60": the one is no alternative to the other."""
 _OF_ONE = LazyPattern(r"\bbe \[(?=\w)")
@@ -262,7 +269,8 @@ def type_of_word(word: str) -> str:
     """Return the JSON type that a word means in some language; empty if in none."""
     last = word.strip(".").rpartition(".")[2].lower()
     bare = last.removeprefix("js")  # as in Play's JsObject
-    return next(filter(None, map(TYPES.get, (bare.rstrip("s"), bare, last))), "")
+    known = next(filter(None, map(TYPES.get, (bare.rstrip("s"), bare, last))), "")
+    return known or ("object" if _AN_OBJECT.match(last) else "")
 
 
 _CODE = LazyPattern(
@@ -299,7 +307,8 @@ def wanted_type(said: str) -> str:
 
 def _time_in(said: str) -> str:
     """Return `duration` where a sentence shows hours and minutes, and no date."""
-    return "duration" if _CLOCK.search(said) and not _YEAR.search(said) else ""
+    is_shown = _CLOCK.search(said) or _TIME_SPAN.search(said)
+    return "duration" if is_shown and not _YEAR.search(said) else ""
 
 
 def _day_in(said: str) -> str:
@@ -324,6 +333,7 @@ def options_in(said: str, *, is_value: bool = True) -> tuple[str, ...]:
 
     `is_value`: the sentence is about a value. Else a list in it may be one of names.
     """
+    said = _ENTERED.sub("", said)
     said = _CODED.sub(lambda one: "|".join(_CODE.findall(one[0])), said[:MAX_TEXT])
     said = COMPARED.sub("", _OF_ONE.sub("be one of [", said))
     said = _EXPLAINED.sub("", _PATTERN.sub(" ", said))
@@ -510,12 +520,15 @@ def _meant_in(said: str, path: Path) -> str:
     """
     named = {spelling(word) for word in re.findall(NAME, said)}
     is_described = bool(_OUR_ID_IN_BRACKETS.search(said[:MAX_TEXT]))
-    is_alone = is_described or (bool(path) and spelling(path[-1]) not in named)
-    is_ours = "agentid" in named and path and is_alone
-    return "agent_id" if is_ours else ""
+    is_alone = bool(path) and spelling(path[-1]) not in named
+    is_ours = is_described or ("agentid" in named and is_alone)
+    return "agent_id" if path and is_ours else ""
 
 
-_OUR_ID_IN_BRACKETS = any_case(r"\([^()]{0,40}\bagent_?id\b[^()]{0,60}\)")
+_OUR_ID_IN_BRACKETS = any_case(
+    r"\([^()]{0,40}\b(?:agent_?id|(?:ident\w+|id) ?(?:d'|de |of )?agent\w{0,2}"
+    r"|agent\w{0,2}[- ]?(?:id|ident\w+|kennung))\b[^()]{0,60}\)"
+)
 """What a name means, in whatever language."""
 
 
