@@ -423,7 +423,7 @@ FOUND_BY_TESTS: Mapping[str, tuple[SourceMutant, ...]] = {
         SourceMutant(
             "our id is not meant where it is named",
             "network/service_model/refusals/words.py",
-            'return "agent_id" if is_ours else ""',
+            'return "agent_id" if path and is_ours else ""',
             'return ""',
             "network/service_model/test_refusals.py",
         ),
