@@ -312,10 +312,12 @@ async def test_the_task_of_a_claim_keeps_its_record_verbatim(
 @pytest.mark.parametrize(
     ("body", "instead"),
     [
-        ({"job": {"id": "task-2", "worker": "agent-1"}}, TaskId("task-2")),
-        ({"job": {"id": "task-1", "worker": "agent-1"}}, None),
-        ({"claim": {"id": "c-7", "job": "task-1"}}, None),
-        ({"jobs": [{"id": "task-2"}, {"id": "task-3"}]}, None),
+        ({"job": {"id": "task-2", "reward": 3, "worker": "a"}}, TaskId("task-2")),
+        ({"id": "task-2", "reward": 3}, TaskId("task-2")),
+        ({"job": {"id": "task-1", "reward": 3, "worker": "a"}}, None),
+        ({"claim": {"id": "c-7", "worker": "agent-1"}}, None),
+        ({"jobs": [{"id": f"task-{n}", "reward": 3} for n in (2, 3)]}, None),
+        ({"ok": True, "next_job": {"id": "task-2", "reward": 3}}, None),
         ({"ok": True}, None),
     ],
 )

@@ -290,15 +290,24 @@ def read_claim(
 
 
 def _given_instead(answer: JSON, listed: Task) -> TaskId | None:
-    """Return the only id under the name of the listed one, where that is nowhere."""
+    """Return the id of the only record like the listed one, whose own is nowhere.
+
+    Not of one that an answer only recommends.
+    """
     name = (id_path(listed) or ("",))[-1]
     found: set[str] = set()
     for path, value in walk(answer):
-        if (seen := as_identifier(value)) == listed.id:
+        if as_identifier(value) == listed.id:
             return None
-        if seen and path[-1:] == (name,):
-            found.add(seen)
+        record = value if isinstance(value, dict) else {}
+        is_like = len(record.keys() & listed.raw.keys()) > 1
+        words = {word for one in path for word in words_of(one)}
+        if is_like and _RECOMMENDED.isdisjoint(words):
+            found |= {*filter(None, [as_identifier(record.get(name))])}
     return TaskId(found.pop()) if len(found) == 1 else None
+
+
+_RECOMMENDED = frozenset({"next", "more", "other", "others", "similar", "suggested"})
 
 
 class ClaimMessages:

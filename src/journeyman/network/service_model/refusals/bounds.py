@@ -14,6 +14,8 @@ from journeyman.network.service_model.refusals.faults import (
 from journeyman.network.service_model.request import leaves_of
 
 _NUMBER = LazyPattern(r"(?<![\w.-])-?\d{1,9}(?:\.\d{1,6})?(?![\w.-]*\w)")
+_WORDED = LazyPattern(r"[^\W\d_]|[<>=\u2264\u2265]")
+"""A number alone is the code of an error."""
 _MORE_THAN = any_case(
     r"(?<!not )(?<!not be )(?:(?:greater|more|larger|higher|bigger)(?: than)?|above)"
     r"[ '\"]{0,2}$|> ?$"
@@ -77,7 +79,8 @@ def is_count(value: JSON, name: str) -> bool:
 def _bound_in(said: str, value: JSON) -> str:
     """Return the only number that a sentence names beside ours; empty for none."""
     others = [one for one in _NUMBER.finditer(said[:MAX_TEXT]) if one[0] != str(value)]
-    if len({one[0] for one in others}) != 1:
+    is_code = not _WORDED.search(said)
+    if is_code or len({one[0] for one in others}) != 1:
         return ""
     before, bound = said[: others[0].start()], others[0][0]
     step = bool(_MORE_THAN.search(before)) - bool(_LESS_THAN.search(before))

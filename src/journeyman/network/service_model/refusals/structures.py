@@ -810,7 +810,8 @@ def _in_body(path: Path, violation: Mapping[str, JSON], names: Container[str]) -
 
     It does so where it shows the value; nothing in an object that was not sent has one.
     """
-    is_of_method = not _INVALID_VALUES.isdisjoint(violation) and path[0] not in names
+    is_sent = any(one in names for one in path[:1])
+    is_of_method = not (is_sent or _INVALID_VALUES.isdisjoint(violation))
     return (below_method(path) if is_of_method else ()) or path
 
 
