@@ -323,6 +323,20 @@ FOUND_BY_TESTS: Mapping[str, tuple[SourceMutant, ...]] = {
             "network/service_model/test_search.py",
         ),
         SourceMutant(
+            "a task is an application that it is assigned to",
+            "network/service_model/meaning.py",
+            "is_no_id = not is_id and (is_others or noun & _FOR_PEOPLE)",
+            "is_no_id = not is_id and noun & _FOR_PEOPLE",
+            "network/service_model/test_meaning.py",
+        ),
+        SourceMutant(
+            "a text that is too short is a number",
+            "network/service_model/refusals/unclear.py",
+            "found.phrase)} - _LENGTHS",
+            "found.phrase)}",
+            "network/service_model/test_refusals.py",
+        ),
+        SourceMutant(
             "a list of all names forbids none",
             "network/service_model/model.py",
             "rest += self._left_out(rest)",

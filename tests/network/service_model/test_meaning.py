@@ -2,7 +2,12 @@
 
 import pytest
 
-from journeyman.network.service_model.meaning import FITS, TOO_DEAR, affinity
+from journeyman.network.service_model.meaning import (
+    ELIMINATED,
+    FITS,
+    TOO_DEAR,
+    affinity,
+)
 
 
 @pytest.mark.parametrize(
@@ -54,3 +59,13 @@ def test_a_requests_id_is_ours_where_a_task_is_called_otherwise() -> None:
 def test_a_parameter_of_an_sql_function_is_known_without_its_prefix() -> None:
     assert affinity("claim", ("p_task_id",), "task_id", "task") == 0
     assert affinity("complete", ("p_result_id",), "submit.result.id", "task") < 0
+
+
+@pytest.mark.parametrize("way", [("application",), ("application", "id")])
+def test_who_a_task_is_assigned_to_is_the_agent_whatever_is_between(
+    way: tuple[str, ...],
+) -> None:
+    path = ("assignedTo", *way)
+
+    assert affinity("claim", path, "task_id", "task") >= TOO_DEAR - 1
+    assert affinity("claim", path, "agent_id", "task") < ELIMINATED + 1

@@ -3280,3 +3280,81 @@ def test_what_is_said_of_a_name_in_other_languages_is_none(
     fault = only(read_refusal({"error": said}, "", {"Codice": "7"}))
 
     assert (fault.path, fault.fault) == ((name,), Fault.MISSING)
+
+
+@pytest.mark.parametrize(
+    ("said", "found"),
+    [
+        ("Terms must be accepted", ("terms", "boolean")),
+        ("Minutes spent is not a number", ("minutes_spent", "number")),
+        ("Minutes spent must be an integer", ("minutes_spent", "integer")),
+        ("Note is too short (minimum is 12 characters)", ("note", "")),
+        ("Note is too long (maximum is 9 characters)", ("note", "")),
+    ],
+)
+def test_rails_tells_of_a_value_by_what_people_call_its_name(
+    said: str, found: tuple[str, str]
+) -> None:
+    sent: JSON = {"terms": "x", "minutes_spent": "x", "note": "x"}
+
+    fault = only(read_refusal({"errors": [said]}, "", sent))
+
+    assert (fault.path[-1], fault.wants) == found
+
+
+@pytest.mark.parametrize(
+    ("said", "place", "fault"),
+    [
+        (
+            "Value cannot be null. (Parameter 'assignedTo.application')",
+            "assignedTo.application",
+            Fault.MISSING,
+        ),
+        (
+            (
+                "An unexpected 'PrimitiveValue' node was found for property named"
+                " 'assignedTo' when reading from the JSON reader."
+                " A 'StartObject' node was expected."
+            ),
+            "assignedTo",
+            Fault.TYPE,
+        ),
+        (
+            (
+                "One or more parameters of the operation 'claim' are missing from the"
+                " request payload. The missing parameters are: assignedTo."
+            ),
+            "assignedTo",
+            Fault.MISSING,
+        ),
+    ],
+)
+def test_what_odata_for_dotnet_says_is_read(
+    said: str, place: str, fault: Fault
+) -> None:
+    told: JSON = {"error": {"code": "BadRequest", "message": said}}
+
+    found = only(read_refusal(told, "", {"taskId": "7", "assignedTo": "x"}))
+
+    assert (".".join(found.path), found.fault) == (place, fault)
+
+
+def test_what_a_function_of_firebase_must_be_called_with_is_missed() -> None:
+    told: JSON = {
+        "error": {
+            "message": 'The function must be called with one argument "gigId".',
+            "status": "INVALID_ARGUMENT",
+        }
+    }
+
+    assert said(told) == {"gigId": Fault.MISSING}
+
+
+@pytest.mark.parametrize(
+    "said",
+    ['time: invalid duration "x"', "must be a duration such as '10m'"],
+)
+def test_go_has_durations_of_its_own(said: str) -> None:
+    fault = only(read_refusal({"errors": {"spent": [said]}}, "", {"spent": "x"}))
+
+    assert re.fullmatch(fault.form, "10m")

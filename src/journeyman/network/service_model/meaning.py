@@ -259,22 +259,25 @@ def _id_affinity(
 ) -> float:
     is_id = words[-1] in ID_WORDS
     noun = {*(words[:-1] if is_id else words)}
+    around = ({*words_of(name)} for name in reversed(path[:-1]))
+    above = next((one for one in around if one & (own | others)), set[str]())
+    is_others = bool(above & others) and not above & own
     if not noun:
-        above = {*words_of(path[-2])} if len(path) > 1 else set()
-        if above & others and not above & own:
-            return TOO_DEAR - 1
-        return 0.0 if above & own else 1.0
+        return TOO_DEAR - 1 if is_others else 0.0 if above & own else 1.0
     if noun & own:
         head = words[-2] if is_id else words[-1]  # a `task_claim` is made of a task
         is_made = len(noun) > 1 and head in _STEPS - own
         return 3.5 * is_made + 1.0 * (not is_id)
-    if noun & others or (noun & _FOR_PEOPLE and not is_id):
-        return TOO_DEAR - 1
+    is_no_id = not is_id and (is_others or noun & _FOR_PEOPLE)
+    if noun & others or is_no_id:
+        return TOO_DEAR - 1  # such as the `application` that a task is `assignedTo`
     earlier = {
         word for verb, known in NOUNS.items() for word in known if verb != action
     }
     is_made = noun <= NOUNS[action]  # a `lease` that is still to be described
     unknown = 3.0 if is_id else ELIMINATED + 1 + is_made
+    if above & AGENT_NOUNS and not is_others and not is_id:
+        return ELIMINATED - 0.5
     return 4.0 if noun & earlier else unknown
 
 

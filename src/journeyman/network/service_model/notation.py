@@ -240,6 +240,31 @@ _REWRITTEN: tuple[tuple[LazyPattern, str | Callable[[re.Match[str]], str]], ...]
         LazyPattern(r"^(?:KeyError(?:\(|: ))?(['\"])([A-Za-z_]\w*)\1\)?$"),
         r"missing key '\2'",
     ),
+    # OData for .NET
+    (
+        any_case(
+            r"One or more parameters of the operation '\w+' are missing from [^.]*\."
+        ),
+        "",
+    ),
+    (
+        any_case(
+            r"An unexpected '\w+' node was found for property named '([\w.]+)'"
+            r" when reading from the JSON reader\."
+            r" A '(?:Start)?(\w+?)(?:Value)?' node was expected\.?"
+        ),
+        r"'\1': expected \2",
+    ),
+    # .NET, of an argument
+    (
+        any_case(r"Value cannot be null\. ?\(Parameter '([\w.]+)'\)"),
+        r"'\1' is required",
+    ),
+    # Firebase, as its guides write it
+    (
+        LazyPattern(r"must be called with ((?:[\w-]+ ){0,5})\"(\w+)\".*"),
+        r'must have the field "\2" (\1)',
+    ),
     # huma
     (
         LazyPattern(r"required property ([\w.-]+) to be present"),

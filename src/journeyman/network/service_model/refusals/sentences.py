@@ -80,7 +80,9 @@ _NOUN = (
 _NOUN_AFTER = LazyPattern(rf"(?<=[`'\"]) {_NOUN}$")
 _OF_RAILS = LazyPattern(
     r"^([A-Z][a-z]+(?: [a-z]+){0,3}) (?:must exist$"
-    r"|(?=can't be blank$|is not included in the list$))",
+    r"|(?=can't be (?:blank|empty)$|is not included in the list$|is not a number$"
+    r"|must be (?:accepted|an integer|(?:greater|less) than [\w. -]+)$"
+    r"|is (?:too (?:long|short)|the wrong length) \([^()]+\)$))",
     re.MULTILINE,
 )
 """ActiveModel tells of a relation, and of any attribute, as people call it."""

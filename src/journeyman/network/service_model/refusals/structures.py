@@ -448,7 +448,7 @@ class Walk:
             is_told = fault_in(said) or options_in(said) or ONLY_ONE.search(said)
             is_alone = is_told and not any(self._prose.findings(said))
             is_judged = bool(spelled in CODE_KEYS and is_alone)
-            is_judged = is_judged or bool(_NO_SUBJECT.match(said))
+            is_judged = is_judged or bool(_NO_SUBJECT.match(rewritten(said)))
             # What is said of a field stands under its name, even if that is `message`.
             is_judged = is_judged or bool(is_alone and _OF_ITS_FIELD.search(said))
             is_word = spelled in PROSE_KEYS and not is_judged

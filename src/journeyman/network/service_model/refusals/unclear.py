@@ -768,6 +768,10 @@ def typed_in_any_words(found: FieldFault) -> FieldFault:
     return replace(found, wants=kinds.pop(), options=span.groups() if span else ())
 
 
+_LENGTHS = frozenset({"long", "short"})
+"""A text is that, too, and not only a number of Java's."""
+
+
 def in_unknown_words(found: FieldFault, sent: JSON) -> FieldFault:
     """Return what is said of a value that is there, in words that are not understood.
 
@@ -782,7 +786,8 @@ def in_unknown_words(found: FieldFault, sent: JSON) -> FieldFault:
         return replace(found, options=options, phrase="")
     if is_choice and (chosen := _chosen_in(found.phrase, there)):
         return replace(found, options=(chosen,))
-    kinds = {type_of_word(word) for word in re.findall(r"[A-Za-z]+", found.phrase)}
+    words = {*re.findall(r"[A-Za-z]+", found.phrase)} - _LENGTHS
+    kinds = {*map(type_of_word, words)}
     is_number = type_of(there) in NUMBERS
     others = (kinds & JSON_TYPES) - {type_of(there)}
     others -= NUMBERS if is_number else frozenset()

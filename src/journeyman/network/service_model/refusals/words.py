@@ -114,6 +114,7 @@ _TYPE_SAID = (
         r"(?=:?(?: an?| valid| type| of type| json)*[ ._:]"
         r"[`'\"]?(?:System\.Nullable`1\[)?(?:\w+\.)*(?P<type>\w+))"
     ),
+    any_case(r"\btime: invalid (?P<type>duration)\b"),
     any_case(r"invalid google\.protobuf\.(?P<type>duration|timestamp)\b"),
     any_case(r"expected start of the (?P<type>object|array)\b"),
     any_case(
@@ -175,8 +176,8 @@ _CLOCK = LazyPattern(
     r"(?<!\w)([^\W\d_])\1:[Mm\u041c\u043c\u039c\u03bc]{2}(?::\w\w)?(?!\w)"
 )
 """How long something takes, or a time of day, in any language: HH:MM and UU:MM:SS."""
-_TIME_SPAN = LazyPattern(r"['\"]\d\d:\d\d:\d\d['\"]")
-"""As .NET shows one: "must be greater than '00:00:00'"."""
+_TIME_SPAN = LazyPattern(r"['\"](?:\d\d:\d\d:\d\d|\d{1,3}[hms](?:\d{1,2}[ms])?)['\"]")
+"""As .NET and Go show one: "must be greater than '00:00:00'", "such as '10m'"."""
 _YEAR = LazyPattern(r"([^\W\d_])\1{3}")
 _TO_COME = any_case(
     r"\bin the (?:future|past)\b|\bfuture (?:date|time|moment|instant)\b"
@@ -604,11 +605,13 @@ _LENGTH = any_case(
     r"\blength(?: of| must be| =|:)? 0*([1-9]\d?)\b(?! ?(?:or|to|and|characters or|-))"
 )
 """As in "must be character length 06"."""
+_GO_SPAN = LazyPattern(r"['\"]\d{1,3}[hms](?:\d{1,2}[ms])?['\"]|time: invalid duration")
 _DURATIONS = {
     LazyPattern(r"\bPT?\d{1,3}[DHMSW]\b"): "P.+",  # ISO 8601
     # Of .NET, and as it is written with letters.
     LazyPattern(r"\bTimeSpan\b|(?<!\w)\w\w:\w\w:\w\w(?!\w)"): r"\d\d:\d\d:\d\d",
     _CLOCK: r"\d\d:\d\d",
+    _GO_SPAN: r"\d+[hms](?:\d+[ms])?",
 }
 """The forms of durations, by what shows them."""
 _FORM_SHOWN = LazyPattern(
