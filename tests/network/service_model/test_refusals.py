@@ -3358,3 +3358,27 @@ def test_go_has_durations_of_its_own(said: str) -> None:
     fault = only(read_refusal({"errors": {"spent": [said]}}, "", {"spent": "x"}))
 
     assert re.fullmatch(fault.form, "10m")
+
+
+def test_a_way_in_a_table_may_end_in_a_word_for_a_value() -> None:
+    told: JSON = {"zub": [{"florp": ["Answer", "value"], "snark": "1001"}]}
+
+    assert said(told, sent={"TaskId": "7", "Answer": {"Text": "X"}}) == {
+        "Answer.value": Fault.MISSING
+    }
+
+
+def test_what_is_said_in_a_known_phrase_is_said_of_any_name() -> None:
+    phrases = {"vlork spab": Fault.MISSING}
+
+    fault = only(
+        read_refusal({"zub": {"summary": "vlork spab"}}, "", SENT, phrases=phrases)
+    )
+
+    assert (fault.path, fault.fault) == (("summary",), Fault.MISSING)
+
+
+def test_laravel_names_an_item_of_a_list_by_its_number() -> None:
+    told: JSON = {"message": "The answers 0 field must be an object."}
+
+    assert said(told, sent={"answers": ["X"]}) == {"answers.0": Fault.TYPE}

@@ -195,6 +195,25 @@ async def test_an_action_begins_in_the_manner_in_which_another_works() -> None:
     assert len(network.bodies("complete")) == 1
 
 
+async def test_the_agent_is_called_as_in_another_action_whatever_is_around_it() -> None:
+    parts = {"claim": "lukko", "submit": "lahetys"}
+    wanted = {
+        action: [f"{around}.toimeksianto_id", f"{around}.tekija_id"]
+        for action, around in parts.items()
+    }
+    wanted["submit"].append("lahetys.vastaus")
+    network = StrictNetwork(
+        {**SNAKE, **wanted}, lambda names, more: in_words(names[:1], more[:1])
+    )
+
+    async with client_of(network) as client:
+        await client.claim(TASK, KEY)
+        outcome = await client.submit(TASK, RESULT, KEY, {"claim.id": "c-77"})
+
+    assert isinstance(outcome, Confirmed), outcome
+    assert "c-77" not in str(network.bodies("submit"))
+
+
 async def test_another_body_has_another_key_and_the_same_body_the_same() -> None:
     network = StrictNetwork(CAMEL)
     network.answers = [(400, {"error": "missing field taskId"}), (0, None), (0, None)]

@@ -784,7 +784,8 @@ class Writer:
         if known == path:
             return min(cost, 0.0)  # it stands there in another action
         is_telling = bool({*words_of(path[-1])} - ID_WORDS)
-        if known and source == "task_id" and known[-1] == path[-1] and is_telling:
+        is_id = source in {"task_id", "agent_id"}
+        if known and is_id and known[-1] == path[-1] and is_telling:
             cost = min(cost, 0.1)  # it is called so there
         words = words_of(known[-1]) if known else ()
         is_other = known is not None and words != words_of(path[-1])

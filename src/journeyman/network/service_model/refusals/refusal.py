@@ -422,6 +422,9 @@ def _in_an_object_of(found: FieldFault, sent: JSON) -> FieldFault:
     if not (is_bare and isinstance(sent, dict)) or found.path[0] in leaf_names(sent):
         return found
     words = words_of(found.path[0])
+    if isinstance(sent.get(name := "_".join(words[:-1])), list) and words[-1] == "0":
+        # Laravel, which tells names as words: "The answers 0 field must be ...".
+        return replace(found, path=(name, FIRST), is_exact=True)
     objects = {words_of(name): name for name in sent if isinstance(sent[name], dict)}
     for i in range(1, len(words)):
         inner = "_".join(words[i:])

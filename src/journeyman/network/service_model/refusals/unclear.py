@@ -582,7 +582,7 @@ def placed_anyhow(
             continue
         place, said = place_in(value, sent), [*sayings(value)]
         if place is None:
-            yield from _under_containers(way, value, sent)
+            yield from _under_containers(way, value, sent, phrases)
         elif said and not (
             all(spelling(one) in _STATUSES for one in said)
             # An object with too much inside is not itself too much.
@@ -592,7 +592,7 @@ def placed_anyhow(
 
 
 def _under_containers(
-    way: Path, value: Mapping[str, JSON], sent: JSON
+    way: Path, value: Mapping[str, JSON], sent: JSON, phrases: Container[str]
 ) -> Iterator[FieldFault]:
     """Read the names in an object that has what is said of each, in a container."""
     inside = [*takewhile(lambda name: not _is_container(name), reversed(way))]
@@ -606,6 +606,9 @@ def _under_containers(
     # A `message` may be a name, too, of which the same is said as of others.
     is_of_texts = not (is_around_all or _is_verdict_with_code(told)) and all(
         isinstance(one, str) and one in told for one in value.values()
+    )
+    is_of_texts |= bool(way and value) and all(
+        isinstance(one, str) and one in phrases for one in value.values()
     )
     for name, inner in value.items():
         said = texts_of(inner)
@@ -666,7 +669,7 @@ def _in_table(
             )
         ):
             for named, told in zip(ways, said, strict=True):
-                yield fault_at(path_of(named), told)
+                yield fault_at(path_of(named, leaf_names(sent)), told)
             return
 
 
