@@ -323,6 +323,34 @@ FOUND_BY_TESTS: Mapping[str, tuple[SourceMutant, ...]] = {
             "network/service_model/test_search.py",
         ),
         SourceMutant(
+            "the agent has another name in each object",
+            "network/service_model/writing.py",
+            'is_id = source in {"task_id", "agent_id"}',
+            'is_id = source == "task_id"',
+            "network/service_model/test_search.py",
+        ),
+        SourceMutant(
+            "a 404 to a body that names no task is about a task",
+            "network/service_model/search.py",
+            "return is_of_ours or is_guess or is_of_function or is_of_none",
+            "return is_of_ours or is_guess or is_of_function",
+            "network/service_model/test_search.py",
+        ),
+        SourceMutant(
+            "a message that names the task is the text to work on",
+            "network/answers.py",
+            "if not _is_clear(listed.id) or listed.id not in str(value)",
+            "if listed.id",
+            "network/test_withheld_texts.py",
+        ),
+        SourceMutant(
+            "a day that is shown is a choice of its parts",
+            "network/service_model/refusals/unclear.py",
+            "options = () if is_day(told_type) else _options_in_prose(others, there)",
+            "options = _options_in_prose(others, there)",
+            "network/service_model/test_refusals.py",
+        ),
+        SourceMutant(
             "a task is an application that it is assigned to",
             "network/service_model/meaning.py",
             "is_no_id = not is_id and (is_others or noun & _FOR_PEOPLE)",
@@ -993,6 +1021,13 @@ FOUND_BY_TESTS: Mapping[str, tuple[SourceMutant, ...]] = {
             "if was == pay:",
             "if was:",
             "worker/test_unnamed_pay.py",
+        ),
+        SourceMutant(
+            "an endpoint that has judged a body may be absent",
+            "network/rate_limit/circuit_breaker.py",
+            "if outcome.refusal is not Refusal.ABSENT or outcome.is_there:",
+            "if outcome.refusal is not Refusal.ABSENT:",
+            "network/service_model/test_search.py",
         ),
         SourceMutant(
             "only the answer to a completion shows pay",

@@ -81,6 +81,34 @@ async def test_what_a_listing_kept_back_is_told_by_the_claim(
     assert outcome.value.text == text
 
 
+async def test_what_names_the_task_is_a_message_about_it(
+    server: ScriptedServer, network: NetworkClient
+) -> None:
+    listed: JSON = {"tasks": [{"id": "blue-heron", "words": "Sun.", "credits": 9}]}
+    (task,) = ListingReader().listing(listed).tasks
+    server.will(answer(200, {"yay": "blue-heron is yours for 10 minutes.", "no": 7}))
+
+    outcome = await network.claim(task, KEY)
+
+    assert isinstance(outcome, Confirmed)
+    assert not outcome.value.text
+
+
+async def test_what_is_said_of_each_task_by_its_name_is_no_work(
+    server: ScriptedServer, network: NetworkClient
+) -> None:
+    tasks: JSON = [{"id": f"t{n}", "words": f"Sun {n}.", "credits": 9} for n in (1, 2)]
+    first, second = ListingReader().listing({"tasks": tasks}).tasks
+    said = "The lot {} is yours until noon."
+    server.will(*(answer(200, {"yay": said.format(name)}) for name in ("t1", "t2")))
+
+    await network.claim(first, KEY)
+    outcome = await network.claim(second, IdempotencyKey("k-2"))
+
+    assert isinstance(outcome, Confirmed)
+    assert not outcome.value.text
+
+
 async def test_a_description_that_all_tasks_have_alike_is_of_none(
     server: ScriptedServer, network: NetworkClient
 ) -> None:

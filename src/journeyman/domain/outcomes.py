@@ -56,6 +56,8 @@ class Refused:
     """Its body, without secrets; a text where it is not JSON."""
     accepts: tuple[str, ...] = ()
     """The media types that it would take, where it names them."""
+    is_there: bool = False
+    """Whether its endpoint has judged a body before, so that it is there."""
 
     @property
     def is_of_method(self) -> bool:

@@ -322,13 +322,15 @@ class ClaimMessages:
         for path, value in walk(answer):
             if not isinstance(value, str) or " " not in value:
                 continue
-            of_task, before = self._said.get(path, (task_id, value))
-            if value != before:
+            # As in "job-7 is yours for 10 minutes".
+            told = re.sub(rf"(?<!\w){re.escape(task_id)}(?!\w)", "#", value)
+            of_task, before = self._said.get(path, (task_id, told))
+            if told != before:
                 self._differing.add(path)
             elif path not in self._differing and of_task != task_id:
                 yield value
             if len(self._said) < _MOST_PLACES:
-                self._said.setdefault(path, (task_id, value))
+                self._said.setdefault(path, (task_id, told))
 
 
 _MOST_PLACES = 100
@@ -363,6 +365,8 @@ def _withheld(
         path: str(value)
         for path, value in walk(answer)
         if path and repr(value) not in known and value not in said
+        # What names the task speaks of it, and is not what is to be done.
+        if not _is_clear(listed.id) or listed.id not in str(value)
         if _is_prose(path[-1], value) or _is_told_by_name(path[-1], value, shown)
     }
     nulls = {path[-1] for path, value in shown if path and value in (None, "")}
@@ -380,6 +384,14 @@ def _withheld(
         likely += [_in_role(role, longer) for role in roles]
     likely.append(_label_added(answer, listed))
     return next((min(texts) for texts in likely if len(texts) == 1), "")
+
+
+_CLEAR_ID = 5
+
+
+def _is_clear(task_id: str) -> bool:
+    """Return whether an identifier is no part of a text by chance, as a word is."""
+    return len(task_id) >= _CLEAR_ID and not task_id.isalpha()
 
 
 def _label_added(answer: JSON, listed: Task) -> set[str]:

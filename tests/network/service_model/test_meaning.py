@@ -69,3 +69,18 @@ def test_who_a_task_is_assigned_to_is_the_agent_whatever_is_between(
 
     assert affinity("claim", path, "task_id", "task") >= TOO_DEAR - 1
     assert affinity("claim", path, "agent_id", "task") < ELIMINATED + 1
+
+
+def test_a_word_between_two_others_is_no_trade() -> None:
+    path = ("issueIdOrKey",)
+
+    assert affinity("claim", path, "agent_id", "issue") >= TOO_DEAR - 1
+
+
+@pytest.mark.parametrize("name", ["deliver_by", "complete_by", "return_by"])
+def test_by_when_is_no_agent(name: str) -> None:
+    path = (name,)
+
+    ahead = affinity("claim", path, "ahead", "task")
+    assert ahead < affinity("claim", path, "agent_id", "task")
+    assert affinity("claim", ("claimed_by",), "agent_id", "task") <= FITS + 1

@@ -3382,3 +3382,122 @@ def test_laravel_names_an_item_of_a_list_by_its_number() -> None:
     told: JSON = {"message": "The answers 0 field must be an object."}
 
     assert said(told, sent={"answers": ["X"]}) == {"answers.0": Fault.TYPE}
+
+
+def test_our_own_word_behind_a_colon_tells_what_a_value_means() -> None:
+    told = "codice_tr non valido: indicare l'agent_id ricevuto con la registrazione"
+    sent: JSON = {"codice_tr": "Claimed by an agent", "agent_id": "TR00318"}
+
+    fault = only(read_refusal({"esito": "KO", "messaggio": told}, "", sent))
+
+    assert (fault.path, fault.means) == (("codice_tr",), "agent_id")
+
+
+def test_a_day_that_is_shown_is_no_choice_of_its_parts() -> None:
+    told = "data_prevista non valida: usare il formato GG/MM/AAAA"
+
+    fault = only(read_refusal({"messaggio": told}, "", {"data_prevista": "237"}))
+
+    assert (fault.wants, fault.options) == ("date %d/%m/%Y", ())
+
+
+@pytest.mark.parametrize(
+    ("said", "options"),
+    [
+        ("ore_usate non valido: indicare un numero, ad es. 1,5", ("1,5",)),
+        ("ore_usate: bitte Stunden angeben, z.B. 2", ("2",)),
+        ("ore_usate is odd (e.g. 12/11 is none)", ()),
+    ],
+)
+def test_a_number_that_is_an_example_would_be_right(
+    said: str, options: tuple[str, ...]
+) -> None:
+    sent: JSON = {"ore_usate": "Completed by an agent"}
+
+    fault = only(read_refusal({"m": said}, "", sent))
+
+    assert (fault.path, fault.options) == (("ore_usate",), options)
+
+
+def test_an_example_of_an_id_is_no_id_of_ours() -> None:
+    told = "task_id non valido: indicare un numero, ad es. 42"
+
+    fault = only(read_refusal({"m": told}, "", {"task_id": "x7"}))
+
+    assert "42" not in fault.options
+
+
+def test_what_is_quoted_in_a_question_is_asked_for() -> None:
+    told = "And roughly how many 'minutes' will you need? A guess is fine."
+
+    assert said(None, message=told) == {"minutes": Fault.MISSING}
+
+
+@pytest.mark.parametrize(
+    ("told", "sent", "path", "wants"),
+    [
+        (
+            "Expected structure or null",
+            {"HITId": "3Q", "Answers": ["THE QUICK COURIER"]},
+            ("Answers",),
+            "object",
+        ),
+        (
+            "Expected list or null",
+            {"HITId": "3Q", "Answers": {"Text": "THE QUICK COURIER"}},
+            ("Answers",),
+            "array",
+        ),
+    ],
+)
+def test_aws_wants_another_type_of_the_only_text(
+    told: str, sent: JSON, path: tuple[str, ...], wants: str
+) -> None:
+    body: JSON = {"__type": "SerializationException", "message": told}
+
+    fault = only(read_refusal(body, "", sent))
+
+    assert (fault.path, fault.wants) == (path, wants)
+
+
+def test_aws_counts_from_one_and_begins_names_with_small_letters() -> None:
+    told = (
+        "1 validation error detected: Value null at 'answers.1.member.freeText'"
+        " failed to satisfy constraint: Member must not be null"
+    )
+    body: JSON = {"__type": "ValidationException", "message": told}
+
+    assert said(body, sent={"HITId": "3Q", "Answers": [{"QuestionId": "q"}]}) == {
+        "Answers.0.freeText": Fault.MISSING
+    }
+
+
+@pytest.mark.parametrize(
+    ("body", "sent", "place"),
+    [
+        (
+            {"errors": {"assignee": "expected Object containing 'accountId'"}},
+            {"issueIdOrKey": "7", "assignee": {}},
+            "assignee.accountId",
+        ),
+        (
+            {"errorMessages": ["Missing 'transition' identifier"], "errors": {}},
+            {"issueIdOrKey": "7"},
+            "transition.id",
+        ),
+    ],
+)
+def test_jira_names_what_an_object_lacks(body: JSON, sent: JSON, place: str) -> None:
+    assert said(body, sent=sent) == {place: Fault.MISSING}
+
+
+def test_jira_shows_how_long_something_takes_with_letters() -> None:
+    told = (
+        "Invalid time duration entered. The format of this is ' *w *d *h *m '"
+        " (representing weeks, days, hours and minutes)."
+    )
+
+    fault = only(read_refusal({"errors": {"spent": told}}, "", {"spent": "a b"}))
+
+    assert fault.wants == "duration"
+    assert re.fullmatch(fault.form, "10m")

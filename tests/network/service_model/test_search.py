@@ -12,6 +12,7 @@ from tests.network.service_model.strict_network import (
     BASE_URL,
     Complain,
     DayClock,
+    Names,
     Store,
     StrictNetwork,
     by_problem,
@@ -34,6 +35,7 @@ from journeyman.domain.tasks import (
     Task,
     TaskId,
 )
+from journeyman.network.rate_limit.circuit_breaker import Presence, presence_of
 from journeyman.network.service_model.configured import configured_shape
 from journeyman.network.service_model.model import RefusedBody, RequestModel
 from journeyman.network.service_model.refusals.faults import Fault, FieldFault
@@ -47,6 +49,7 @@ from journeyman.network.service_model.search import (
     SECOND_CHANCES,
     STRIKES,
     Learned,
+    is_about_shape,
 )
 from journeyman.testing import RecordingLog
 
@@ -2589,3 +2592,50 @@ async def test_a_day_may_stand_under_a_name_that_sounds_like_ours() -> None:
     )
 
     assert len(str(last["returnBy"])) == len("2026-01-05")
+
+
+async def test_an_endpoint_that_has_judged_a_body_is_not_absent() -> None:
+    network = StrictNetwork(SNAKE)
+    network.answers += [missing("note"), (404, {"error": "Not found"})]
+
+    async with client_of(network) as client:
+        outcome = await client.complete(TASK, KEY)
+
+    assert isinstance(outcome, Refused)
+    assert presence_of(outcome, TASK.id) is Presence.PRESENT
+
+
+@pytest.mark.parametrize(
+    ("source", "is_of_it"),
+    [("agent_id", True), ("record.self", True), ("task_id", False)],
+)
+def test_a_404_to_a_body_that_names_no_task_is_about_the_body(
+    source: str, *, is_of_it: bool
+) -> None:
+    refused = Refused(Refusal.ABSENT, "404 Not Found: It does not exist.", 404)
+    shape = RequestShape((Placed(("issueIdOrKey",), source),))
+
+    assert is_about_shape(refused, (), shape, is_proven=False) is is_of_it
+
+
+async def test_names_that_are_told_with_small_letters_are_written_as_the_others() -> (
+    None
+):
+    wanted = {**SNAKE, "claim": ["HITId", "WorkerId"]}
+    network = StrictNetwork(wanted, by_aws)
+    hit = replace(TASK, raw={"HITId": TASK.id, "Reward": 3})
+
+    async with client_of(network) as client:
+        outcome = await client.claim(hit, KEY)
+
+    assert isinstance(outcome, Confirmed)
+    assert len(network.bodies("claim")) <= 4
+
+
+def by_aws(missing: Names, unknown: Names) -> tuple[int, JSON]:
+    names = [name[:1].lower() + name[1:] for name in missing or unknown]
+    said = "; ".join(
+        f"Value null at '{name}' failed to satisfy constraint: Member must not be null"
+        for name in names
+    )
+    return 400, {"__type": "ValidationException", "message": said}

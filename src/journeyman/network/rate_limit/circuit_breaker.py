@@ -167,7 +167,7 @@ def presence_of(outcome: AnyOutcome, task_id: str) -> Presence:
     silent = {Refusal.UNAUTHORIZED, Refusal.THROTTLED}
     if not isinstance(outcome, Refused) or outcome.refusal in silent:
         return Presence.UNKNOWN
-    if outcome.refusal is not Refusal.ABSENT:
+    if outcome.refusal is not Refusal.ABSENT or outcome.is_there:
         return Presence.PRESENT
     said = outcome.message.partition(": ")[2].lower().replace("_", " ")
     if outcome.is_of_method or _NO_ENDPOINT.search(said):

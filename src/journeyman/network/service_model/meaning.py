@@ -186,8 +186,11 @@ _MOMENTS = word_set("at on time timestamp date datetime")
 """Names that end so ask for a time."""
 _AHEAD = word_set("due deadline eta until expires expiry promised")
 """Words for a time that is still to come, such as when the work will be done."""
-_EXPECTED = word_set("expected estimated planned delivery finish completion ready done")
-"""The same beside a word for a time."""
+_EXPECTED = word_set(
+    "expected estimated planned delivery finish completion ready done deliver complete "
+    "return submit respond answer"
+)
+"""The same beside a word for a time, or before "by"."""
 
 
 def _affinity_of_moment(words: Sequence[str], source: str) -> float:
@@ -220,7 +223,8 @@ def _is_of_a_trade(words: Sequence[str]) -> bool:
     """Return whether a name may be for who does the work, as far as its end tells."""
     *_, word = [one for one in words if one not in ID_WORDS] or [""]
     is_trade = word.endswith(("er", "or", "ian", "ialist"))
-    return is_trade and word not in TASK_NOUNS | AGENT_NOUNS
+    is_long = len(word) > len("her")  # else an "or" or a "per" between others
+    return is_trade and is_long and word not in TASK_NOUNS | AGENT_NOUNS
 
 
 def _is_of_our_request(words: tuple[str, ...], noun: str) -> bool:

@@ -1131,17 +1131,30 @@ class _Learning:
             ways += [(*above, name) for above in objects]
         ways += [named, (*self._around, *named)]
         if not around:
-            # A key may stand in any object that has something.
-            inside = {one.path[:-1] for one in self.shape.placed if one.source} - {()}
-            others = sorted(inside) if is_id else []
-            around_any = dict.fromkeys((*self._wanted_objects(), *others))
-            ways += [(*above, name) for above in around_any]
+            ways += [(*above, name) for above in self._objects_around(is_id=is_id)]
+        if name[:1].islower() and self._begins_with_capitals(known):
+            # AWS tells of a `WorkerId` as of a `workerId`.
+            ways.insert(0, (*around, name[:1].upper() + name[1:]))
         if _told_in_words(name, self.said):
             ways.insert(0, (*around, Style("camel").write(name)))
         if name[:1].isupper():  # as the server's language has it, perhaps
             ways += [(*around, Style(case).write(name)) for case in ("camel", "snake")]
         tried = {sent.path, *known.respelled}
         return next((way for way in ways if way not in tried), None)
+
+    def _objects_around(self, *, is_id: bool) -> Iterable[Path]:
+        """Return where a name may be in: a key in any object that has something."""
+        inside = {one.path[:-1] for one in self.shape.placed if one.source} - {()}
+        others = sorted(inside) if is_id else []
+        return dict.fromkeys((*self._wanted_objects(), *others))
+
+    def _begins_with_capitals(self, known: Constraints) -> bool:
+        """Return whether all names do that stand there and were not asked for."""
+        there = [one.path for one in self.shape.placed if not known.get(one.path)]
+        names = [path[-1] for path in there]
+        return bool(names) and all(
+            one[:1].isupper() and not one.isupper() for one in names
+        )
 
     def _further_out(self, finding: FieldFault, around: Path) -> list[Path]:
         """Return where a bare name stands that is in fewer objects than we put it into.

@@ -255,6 +255,11 @@ _REWRITTEN: tuple[tuple[LazyPattern, str | Callable[[re.Match[str]], str]], ...]
         ),
         r"'\1': expected \2",
     ),
+    # AWS counts the members of a list from one.
+    (LazyPattern(r"(?<=\.)1\.member(?=[.'])"), "0"),
+    # Jira
+    (any_case(r"Missing '(\w+)' identifier"), r"'\1.id' is required"),
+    (any_case(r"expected object containing '(\w+)'"), r"missing key '\1'"),
     # .NET, of an argument
     (
         any_case(r"Value cannot be null\. ?\(Parameter '([\w.]+)'\)"),

@@ -519,6 +519,7 @@ class RequestSearch:
         request = self._telling_time(request, shape)
         try:
             outcome = self._judged(request, shape, await _sent(request, shape, send))
+            outcome = self._seen(request.action, outcome)
         except (ValueError, TypeError):
             learned.open.pop(key)  # JSON cannot say it: nothing was sent
             raise
@@ -673,6 +674,19 @@ class RequestSearch:
             SERVER_ERROR,
             answer=outcome.answer,
         )
+
+    def _seen(self, action: str, outcome: outcomes.Outcome[T]) -> outcomes.Outcome[T]:
+        """Return an outcome with what is known of its endpoint: it has judged a body.
+
+        Then a 404 is about the task, or about what we call it, and the action exists.
+        """
+        if not isinstance(outcome, outcomes.Refused):
+            return outcome
+        is_there = any(
+            one.status in BODY_STATUSES and one.has_taught
+            for one in self.model.of(action).refused
+        )
+        return replace(outcome, is_there=is_there)
 
     def _is_hardly_about_task(
         self, request: Request, refused: outcomes.Refused
@@ -831,7 +845,11 @@ def _tells_of_shape(
             is_of_ours = not is_before_work and (is_value or is_missing)
             is_guess = any(_is_of_another(one, shape) for one in findings)
             is_of_function = contradicts and seeks_a_function(refused.message)
-            return is_of_ours or is_guess or is_of_function
+            # A body that names no task by an id of it says nothing of a task.
+            is_of_none = not any(map(_is_task, shape.placed)) and not any(
+                one.source.startswith(GIVEN) for one in shape.placed
+            )
+            return is_of_ours or is_guess or is_of_function or is_of_none
         case Refusal.CONFLICT:
             # JSON:API has 409 for a wrong `type`; elsewhere it is about the task. And
             # in a 400 "work is missing" may name a field.

@@ -102,8 +102,8 @@ _BAD_ENDS = word_set(
 """Words of values that are not what a worker says who has done the work."""
 _DURATIONS = {"seconds": 600, "minutes": 10, "hours": 1, "days": 1}
 """How long we ask for, of a network that wants to be told for how long."""
-_TEN_MINUTES = ("600s", "PT10M", "00:10:00", "00:10")
-"""The same in the forms of Protocol Buffers, of ISO 8601 and of clocks."""
+_TEN_MINUTES = ("600s", "PT10M", "00:10:00", "00:10", "10m")
+"""The same in the forms of Protocol Buffers, of ISO 8601, of clocks and of Go."""
 _INSIDE_A_RESULT = ("text", "content", "result", "output", "body", "value", "answer")
 """What a result is called inside of an object that is about it."""
 
@@ -703,6 +703,7 @@ class Writer:
             cost = min(cost, 1.5 + cost / 10)
         cost = _cost_of_choice(wanted.options, value, cost)
         cost += 3.0 * _is_where_it_stood(wanted, source)
+        cost += 3.0 * self._is_other_id(wanted.path[-1], source)
         if source in _EMPTY_ABLE and value in _EMPTY:
             cost += 2 if wanted.wants == "object" else 5
         return cost
@@ -793,6 +794,16 @@ class Writer:
         # Another action calls the task otherwise: then this is rather something else.
         is_else = is_other and (cost >= 1 or has_own_word)
         return cost + 2.0 * (source == "task_id" and is_else)
+
+    def _is_other_id(self, name: str, source: str) -> bool:
+        """Return whether records call the task so, and the value is none of it.
+
+        A bare `id` says nothing, and nor does a `value`.
+        """
+        words = {*words_of(name)}
+        is_telling = bool(words & ID_WORDS and words - ID_WORDS)
+        is_named = is_telling and name == self.style.id_name
+        return is_named and source != "task_id" and not source.startswith(RECORD)
 
     @cached_property
     def _id_leaves(self) -> frozenset[str]:

@@ -137,9 +137,10 @@ def _with_shown(found: FieldFault, other: FieldFault | None, sent: JSON) -> Fiel
 
 
 def _explained(clear: list[FieldFault], told: Sequence[str]) -> list[FieldFault]:
-    """Return what is said of a quoted name, with our own word behind it as its meaning.
+    """Return what is said of a name, with our own word behind it as its meaning.
 
-    As in "«Matricola» is missing: it is the agent_id that was given to you".
+    As in "«Matricola» is missing: it is the agent_id that was given to you" and in
+    "codice non valido: indicare l'agent_id".
     """
     names = {one.path[-1] for one in clear}
     meant = {
@@ -148,8 +149,7 @@ def _explained(clear: list[FieldFault], told: Sequence[str]) -> list[FieldFault]
         for spelled, word in _OUR_WORDS.items()
         if spelling(name) != spelled
         for text in told
-        if f'"{name}": ' in text
-        and spelled in spelling(text.partition(f'"{name}": ')[2].partition(".")[0])
+        if spelled in spelling(_told_behind(name, text))
     }
     explained = (
         replace(one, means=one.means or meant.get(one.path[-1], "")) for one in clear
@@ -159,6 +159,16 @@ def _explained(clear: list[FieldFault], told: Sequence[str]) -> list[FieldFault]
 
 
 _OUR_WORDS = {"agentid": "agent_id", "taskid": "task_id"}
+_BEHIND_COLON = LazyPattern(r"['\"]?(?: [^\W\d]+){1,4}: ([^,;:.()]+)(?=[.]|$)")
+
+
+def _told_behind(name: str, text: str) -> str:
+    """Return what is behind a colon, and is neither another name nor a list."""
+    if (quoted := f'"{name}": ') in text:
+        return text.partition(quoted)[2].partition(".")[0]
+    behind = text.partition(name)[2]
+    match = _BEHIND_COLON.match(behind) if " " in behind else None
+    return match[1] if match else ""
 
 
 def _in_structure(
@@ -453,9 +463,26 @@ def _of_its_only_member(found: FieldFault, sent: JSON) -> FieldFault:
     return replace(found, path=(*found.path, name)) if is_quoted else found
 
 
+def _as_sent(found: FieldFault, sent: JSON) -> FieldFault:
+    """Return what is said below a name as it was sent, if that has a capital.
+
+    AWS tells of `answers.1.member.freeText` what `Answers` lacks.
+    """
+    if len(found.path) == 1 or not isinstance(sent, dict) or found.path[0] in sent:
+        return found
+    named = spelling(found.path[0])
+    alike = [
+        one
+        for one, inner in sent.items()
+        if one[:1].isupper() and spelling(one) == named
+        if isinstance(inner, dict | list)
+    ]
+    return replace(found, path=(alike[0], *found.path[1:])) if alike else found
+
+
 def _in_light_of(found: FieldFault, sent: JSON) -> FieldFault:
     """Judge a finding by what was sent."""
-    found = _without_root(_from_the_root(found, sent), sent)
+    found = _without_root(_from_the_root(_as_sent(found, sent), sent), sent)
     found = _in_an_object_of(found, sent)
     found = replace(found, path=_without_tag(found.path, sent))
     found = _of_its_only_member(found, sent)

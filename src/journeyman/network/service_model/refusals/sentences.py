@@ -658,11 +658,23 @@ class Prose:
             # Of all that is needed, what was sent is there.
             others = [one for one in paths if one not in lacking]
             yield from _each(others, above, FieldFault((), Fault.ALLOWED))
-            paths = lacking
+            paths = [*self._asked_before(lacking, text)] or lacking
         is_value = bool(options) and not (lacking or OF_A_FIELD.search(text))
         if told.fault is Fault.UNKNOWN and is_value:
             told = replace(told, fault=Fault.VALUE)  # "Bad mode (supported: auto)"
         yield from _each(paths, above, told)
+
+    def _asked_before(self, lacking: list[Path], text: str) -> Iterator[Path]:
+        """Return the name that a sentence quotes before one that has only plain words.
+
+        As in "How many 'minutes' will you need? A guess is fine."
+        """
+        words = {one[-1] for one in lacking}
+        if len(words) == 1 and not any(map(HUMPED.search, words)):
+            first, _, rest = text.partition("? ")
+            quoted = {*OPTION.findall(first)} - self._sent - self._values
+            if rest and len(quoted) == 1 and words.isdisjoint(re.findall(NAME, first)):
+                yield from map(path_of, filter(is_name, quoted))
 
     def _subjects(self, text: str, options: Container[str]) -> list[Path]:
         """Return the names that a sentence is about, rather those written as names."""

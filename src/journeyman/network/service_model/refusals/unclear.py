@@ -193,6 +193,9 @@ def named_by_type(told: Iterable[str], sent: JSON) -> list[FieldFault]:
             values = (path for path, value in leaves if isinstance(value, str))
             ends = ((one, words_of(one[-1])[-1:]) for one in values)
             places = [one for one, end in ends if ID_WORDS.isdisjoint(end)]
+        elif _ANY_LIST.search(text):
+            around = [path[:-1] or path for path in texts]
+            return [FieldFault(one, Fault.TYPE, "array") for one in around[:1]]
         else:
             continue
         places = places if len(places) == 1 else texts
@@ -204,8 +207,10 @@ def named_by_type(told: Iterable[str], sent: JSON) -> list[FieldFault]:
 _ANY_TEXT = LazyPattern(
     r"^\[?instance type \(string\) .* primitive type \(allowed: \[\"object\"\]\)\]?$"
     r"|\bproto:.* syntax error \([^)]*\): unexpected token [#\"]"
+    r"|^Expected structure or null$"
 )
-"""AWS API Gateway and Protocol Buffers, which do not tell where."""
+"""AWS and Protocol Buffers, which do not tell where."""
+_ANY_LIST = LazyPattern(r"^Expected list or null$")
 _INSTANCE_OF = LazyPattern(
     r"Cannot construct instance of `(?:[\w$]+\.)*(?P<stem>\w+?)(?:Dto|DTO|Model)?`"
 )
@@ -374,10 +379,11 @@ def said_of_a_name(told: Iterable[str], sent: JSON) -> FieldFault | None:
         (name,) = named
         there, path = leaves[name], (name,)
         others = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", " ", text)
-        options = _options_in_prose(others, there)
+        told_type = wanted_type(others)
+        options = () if is_day(told_type) else _options_in_prose(others, there)
         if options:
             return FieldFault(path, Fault.VALUE, "", options, is_exact=False)
-        wants = _type_in_prose(others) or wanted_type(others)
+        wants = _type_in_prose(others) or told_type
         if wants and type_of(there) not in {wants, "integer" if "num" in wants else ""}:
             return FieldFault(path, Fault.TYPE, wants, is_exact=False)
     return None
@@ -771,8 +777,25 @@ def typed_in_any_words(found: FieldFault) -> FieldFault:
     return replace(found, wants=kinds.pop(), options=span.groups() if span else ())
 
 
+_EXAMPLE = any_case(
+    r"\b(?:e\. ?g\.|for (?:example|instance)|ad es(?:empio|\.)|z\. ?b\.|p\. ?ex\."
+    r"|par exemple|p\. ?ej\.|por (?:ejemplo|exemplo)|bijv\.|np\.|např\."
+    r"|f\. ?eks\.|t\. ?ex\.|pl\.)"
+    r"[:,]? ?['\"]?(\d{1,6}(?:[.,]\d{1,3})?)['\"]?(?![\w/:-])"
+)
+"""A number that would be right, as in "un numero di ore, ad es. 1,5"."""
 _LENGTHS = frozenset({"long", "short"})
 """A text is that, too, and not only a number of Java's."""
+
+
+def _shown_in(found: FieldFault) -> FieldFault | None:
+    """Return what is said of a value with the day, or the example, that is shown."""
+    if is_day(wants := wanted_type(found.phrase)):
+        return replace(found, fault=Fault.TYPE, wants=wants, phrase="")
+    example = _EXAMPLE.search(found.phrase)
+    if example and (ID_WORDS | _MEANT).isdisjoint(words_of(found.path[-1])):
+        return replace(found, options=(example[1],), phrase="")
+    return None
 
 
 def in_unknown_words(found: FieldFault, sent: JSON) -> FieldFault:
@@ -783,12 +806,19 @@ def in_unknown_words(found: FieldFault, sent: JSON) -> FieldFault:
     there = value_at(sent, found.path)
     if not found.phrase or there is None:
         return found
+    if shown := _shown_in(found):
+        return shown
     is_choice = not _CHOICES.isdisjoint(words_of(found.path[-1])[-1:])
     options = _options_in_prose(found.phrase, "" if is_choice else there)
     if options := options or listed_last(found.phrase):
         return replace(found, options=options, phrase="")
     if is_choice and (chosen := _chosen_in(found.phrase, there)):
         return replace(found, options=(chosen,))
+    return _of_type_in_words(found, there)
+
+
+def _of_type_in_words(found: FieldFault, there: JSON) -> FieldFault:
+    """Return what is said of a value with the only type that a sentence names."""
     words = {*re.findall(r"[A-Za-z]+", found.phrase)} - _LENGTHS
     kinds = {*map(type_of_word, words)}
     is_number = type_of(there) in NUMBERS

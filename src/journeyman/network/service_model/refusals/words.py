@@ -114,7 +114,7 @@ _TYPE_SAID = (
         r"(?=:?(?: an?| valid| type| of type| json)*[ ._:]"
         r"[`'\"]?(?:System\.Nullable`1\[)?(?:\w+\.)*(?P<type>\w+))"
     ),
-    any_case(r"\btime: invalid (?P<type>duration)\b"),
+    any_case(r"\binvalid (?:time )?(?P<type>duration)\b"),
     any_case(r"invalid google\.protobuf\.(?P<type>duration|timestamp)\b"),
     any_case(r"expected start of the (?P<type>object|array)\b"),
     any_case(
@@ -606,11 +606,13 @@ _LENGTH = any_case(
 )
 """As in "must be character length 06"."""
 _GO_SPAN = LazyPattern(r"['\"]\d{1,3}[hms](?:\d{1,2}[ms])?['\"]|time: invalid duration")
+_JIRA_SPAN = LazyPattern(r"\*h \*m\b")
 _DURATIONS = {
     LazyPattern(r"\bPT?\d{1,3}[DHMSW]\b"): "P.+",  # ISO 8601
     # Of .NET, and as it is written with letters.
     LazyPattern(r"\bTimeSpan\b|(?<!\w)\w\w:\w\w:\w\w(?!\w)"): r"\d\d:\d\d:\d\d",
     _CLOCK: r"\d\d:\d\d",
+    _JIRA_SPAN: r"\d+[hm]",
     _GO_SPAN: r"\d+[hms](?:\d+[ms])?",
 }
 """The forms of durations, by what shows them."""
