@@ -2607,7 +2607,13 @@ async def test_an_endpoint_that_has_judged_a_body_is_not_absent() -> None:
 
 @pytest.mark.parametrize(
     ("source", "is_of_it"),
-    [("agent_id", True), ("record.self", True), ("task_id", False)],
+    [
+        ("agent_id", True),
+        ("record.self", True),
+        ("task_id", False),
+        ("claim.id", False),
+        ("title", False),
+    ],
 )
 def test_a_404_to_a_body_that_names_no_task_is_about_the_body(
     source: str, *, is_of_it: bool

@@ -28,6 +28,7 @@ from journeyman.domain.clock import Clock
 from journeyman.domain.outcomes import Refusal
 from journeyman.domain.tasks import JSON, IdempotencyKey, Task
 from journeyman.network import events
+from journeyman.network.service_model.meaning import POST_WORDS
 from journeyman.network.service_model.model import (
     Listed,
     RefusedBody,
@@ -845,10 +846,7 @@ def _tells_of_shape(
             is_of_ours = not is_before_work and (is_value or is_missing)
             is_guess = any(_is_of_another(one, shape) for one in findings)
             is_of_function = contradicts and seeks_a_function(refused.message)
-            # A body that names no task by an id of it says nothing of a task.
-            is_of_none = not any(map(_is_task, shape.placed)) and not any(
-                one.source.startswith(GIVEN) for one in shape.placed
-            )
+            is_of_none = not any(map(_is_known_by, shape.placed))
             return is_of_ours or is_guess or is_of_function or is_of_none
         case Refusal.CONFLICT:
             # JSON:API has 409 for a wrong `type`; elsewhere it is about the task. And
@@ -939,6 +937,15 @@ def _is_task(placed: Placed) -> bool:
     is_listed = placed.source.startswith(RECORD)
     is_id = is_listed and not ID_WORDS.isdisjoint(words_of(placed.source)[-1:])
     return is_id or placed.source in {"task_id", TASK_TAIL}
+
+
+def _is_known_by(placed: Placed) -> bool:
+    """Return whether a value tells the service which task is meant, or makes a new one.
+
+    A 404 to a body without any is about that, and about no task.
+    """
+    is_given = placed.source.startswith(GIVEN)
+    return is_given or placed.source in POST_WORDS or _is_task(placed)
 
 
 def _lacks(findings: tuple[FieldFault, ...], shape: RequestShape) -> bool:

@@ -176,7 +176,8 @@ _CLOCK = LazyPattern(
     r"(?<!\w)([^\W\d_])\1:[Mm\u041c\u043c\u039c\u03bc]{2}(?::\w\w)?(?!\w)"
 )
 """How long something takes, or a time of day, in any language: HH:MM and UU:MM:SS."""
-_TIME_SPAN = LazyPattern(r"['\"](?:\d\d:\d\d:\d\d|\d{1,3}[hms](?:\d{1,2}[ms])?)['\"]")
+_OF_GO = r"\d{1,3}[hms](?:\d{1,2}[ms])?"
+_TIME_SPAN = LazyPattern(rf"['\"](?:\d\d:\d\d:\d\d|{_OF_GO})['\"]")
 """As .NET and Go show one: "must be greater than '00:00:00'", "such as '10m'"."""
 _YEAR = LazyPattern(r"([^\W\d_])\1{3}")
 _TO_COME = any_case(
@@ -605,7 +606,7 @@ _LENGTH = any_case(
     r"\blength(?: of| must be| =|:)? 0*([1-9]\d?)\b(?! ?(?:or|to|and|characters or|-))"
 )
 """As in "must be character length 06"."""
-_GO_SPAN = LazyPattern(r"['\"]\d{1,3}[hms](?:\d{1,2}[ms])?['\"]|time: invalid duration")
+_GO_SPAN = LazyPattern(rf"['\"]{_OF_GO}['\"]|time: invalid duration")
 _JIRA_SPAN = LazyPattern(r"\*h \*m\b")
 _DURATIONS = {
     LazyPattern(r"\bPT?\d{1,3}[DHMSW]\b"): "P.+",  # ISO 8601
@@ -613,7 +614,7 @@ _DURATIONS = {
     LazyPattern(r"\bTimeSpan\b|(?<!\w)\w\w:\w\w:\w\w(?!\w)"): r"\d\d:\d\d:\d\d",
     _CLOCK: r"\d\d:\d\d",
     _JIRA_SPAN: r"\d+[hm]",
-    _GO_SPAN: r"\d+[hms](?:\d+[ms])?",
+    _GO_SPAN: _OF_GO,
 }
 """The forms of durations, by what shows them."""
 _FORM_SHOWN = LazyPattern(
