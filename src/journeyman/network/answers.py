@@ -322,8 +322,7 @@ class ClaimMessages:
         for path, value in walk(answer):
             if not isinstance(value, str) or " " not in value:
                 continue
-            # As in "job-7 is yours for 10 minutes".
-            told = re.sub(rf"(?<!\w){re.escape(task_id)}(?!\w)", "#", value)
+            told = _without_name(value, task_id)
             of_task, before = self._said.get(path, (task_id, told))
             if told != before:
                 self._differing.add(path)
@@ -331,6 +330,13 @@ class ClaimMessages:
                 yield value
             if len(self._said) < _MOST_PLACES:
                 self._said.setdefault(path, (task_id, told))
+
+
+def _without_name(said: str, task_id: TaskId) -> str:
+    """Return what is said of a task as it is said of any: "# is yours until noon"."""
+    if task_id not in said:
+        return said
+    return re.sub(rf"(?<!\w){re.escape(task_id)}(?!\w)", "#", said)
 
 
 _MOST_PLACES = 100
