@@ -242,6 +242,8 @@ async def test_a_refusal_that_repeats_a_request_does_not_say_whose_the_task_is(
         ({"data": {"attributes": {"credits-earned": 5.0}}}, 5, None),
         ([{"id": 1, "paid": 5}], 5, None),
         ({"payout": {"amountCents": 150, "currency": "USD"}}, 150, None),
+        ({"payout": {"minimum": 20.0, "currency": "credits"}}, 20, None),
+        ({"payout": {"id": 99, "code": "CRD", "name": "Credits"}}, None, None),
         ({"payout": {"amountCents": 150, "currency": "EUR"}}, None, None),
         # Nobody's credits: euros; the balance of whoever posted the task.
         ({"paid": {"amount": 5, "currency": "EUR"}}, None, None),

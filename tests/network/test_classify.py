@@ -372,6 +372,16 @@ async def test_some_statuses_say_without_a_body_that_it_is_done(
     assert isinstance(await network.complete(TASK, KEY), Confirmed)
 
 
+async def test_a_text_that_is_the_id_of_the_task_is_a_yes(
+    server: ScriptedServer, network: NetworkClient
+) -> None:
+    text = {"content-type": "text/plain"}
+    server.will(answer(200, f"{TASK.id}\n".encode(), text), answer(200, b"ok", text))
+
+    assert isinstance(await network.complete(TASK, KEY), Confirmed)
+    assert isinstance(await network.complete(TASK, KEY), Unknown)
+
+
 @pytest.mark.parametrize(
     "location", ["", "/", "/login?next=x", "https://elsewhere.example/cards/1", "//["]
 )

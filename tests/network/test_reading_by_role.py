@@ -368,6 +368,16 @@ def test_a_group_says_what_its_tasks_are_where_they_do_not() -> None:
     assert [task.status for task in by_state] == ["", "", "taken", "taken"]
 
 
+def test_what_each_task_lists_alike_is_no_task() -> None:
+    skills: JSON = [{"id": 39, "name": "Copy Typing"}]
+    projects: JSON = [
+        {"id": 4100 + n, "input_text": text, "jobs": skills}
+        for n, text in enumerate(TEXTS)
+    ]
+
+    assert [task.text for task in read({"projects": projects})] == list(TEXTS)
+
+
 def test_other_things_beside_no_tasks_are_not_tasks() -> None:
     facets: JSON = [{"key": "text", "doc_count": 3}, {"key": "code", "doc_count": 1}]
 

@@ -47,6 +47,17 @@ async def test_pay_that_the_answer_to_the_result_shows_is_booked_in_the_end(
     assert loop.journal.ledger.balance() == 113
 
 
+async def test_a_mainframe_fills_its_amounts_up_and_a_code_is_none(
+    loop: Loop, market: ScriptedMarket
+) -> None:
+    shown: dict[str, JSON] = {"STATCD": "9", "CRAMT": "0009", "CRBAL": "0000109"}
+    market.script["complete"] = [says(**shown)]
+
+    await loop.work(listed(1, CRAMT="0000009"))
+
+    assert loop.journal.ledger.balance() == 109
+
+
 async def test_its_name_is_known_from_then_on_and_after_a_start(
     make_loop: MakeLoop, market: ScriptedMarket
 ) -> None:

@@ -271,12 +271,16 @@ def is_empty_yes(reply: Reply) -> bool:
     )
 
 
-def as_answered(reply: Reply, address: str) -> Reply:
+def as_answered(reply: Reply, address: str, task_id: str = "") -> Reply:
     """Return a 303 to another place of the same service as the empty yes that it is.
 
     It says that what was posted is done, and where that can be looked at (RFC 9110,
-    section 15.4.4). One to a place for signing in says something else.
+    section 15.4.4). One to a place for signing in says something else. A text that is
+    the task's id and nothing else, as Conductor answers with, comes from nobody but the
+    service, and says no more than that.
     """
+    if reply.problem and task_id and reply.text.strip() == task_id:
+        return Reply(reply.status, reply.headers, {}, "")
     if reply.status != _SEE_OTHER:
         return reply
     try:

@@ -156,7 +156,7 @@ class Exchange:
         read: Callable[[Reply], T],
     ) -> outcomes.Outcome[T]:
         if call.method == "POST":
-            answer = as_answered(answer, call.address)
+            answer = as_answered(answer, call.address, call.task_id)
         marks = self._yes_marks
         failure = classify(answer, call.expects, self.clock.now(), marks)
         if failure is not None:

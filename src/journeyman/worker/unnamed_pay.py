@@ -5,6 +5,7 @@ listing by the number that it had: `{"Gutschrift": 9, "KontoStand": 109}` to who
 100 credits and did what was listed with 9. From then on their names are known.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -65,10 +66,19 @@ class UnnamedPay:
 def _numbers(values: Mapping[str, JSON]) -> dict[str, int]:
     """Return the whole numbers above 0 that are no identifiers, by their ways."""
     return {
-        way: value
+        way: number
         for way, value in values.items()
-        if isinstance(value, int)
-        and not isinstance(value, bool)
-        and value > 0
+        if (number := _whole(value)) > 0
         and ID_WORDS.isdisjoint(words_of(way.rpartition(".")[2])[-1:])
     }
+
+
+def _whole(value: JSON) -> int:
+    """Return a whole number, also of a mainframe, as `0000015`; 0 if it is none."""
+    if isinstance(value, str):
+        return int(value) if _FILLED_UP.fullmatch(value) else 0
+    return value if isinstance(value, int) and not isinstance(value, bool) else 0
+
+
+_FILLED_UP = re.compile(r"0[0-9]{3,11}")
+"""Without a nought in front it may be a code."""

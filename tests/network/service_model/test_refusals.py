@@ -3501,3 +3501,86 @@ def test_jira_shows_how_long_something_takes_with_letters() -> None:
 
     assert fault.wants == "duration"
     assert re.fullmatch(fault.form, "10m")
+
+
+def test_our_own_word_in_brackets_tells_what_a_name_means() -> None:
+    told = 'You forgot "who" (your agent_id, so Aunt Marge knows who has it)'
+
+    fault = only(read_refusal(None, told, {"ticket-no": "T-301"}))
+
+    assert (fault.path, fault.means) == (("who",), "agent_id")
+
+
+def test_a_number_of_letters_and_digits_is_no_number() -> None:
+    told = 'You forgot "ticket-no" (the ticket number off the board, like T-301)'
+
+    fault = only(read_refusal(None, told, {"task-id": "T-301"}))
+
+    assert (fault.path, fault.wants) == (("ticket-no",), "")
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "System.Nullable`1[System.DateTimeOffset]",
+        "System.DateOnly",
+        "java.time.LocalDateTime",
+    ],
+)
+def test_types_of_moments_have_many_names(kind: str) -> None:
+    told = f"The JSON value could not be converted to {kind}. Path: $.due"
+
+    fault = only(read_refusal({"detail": told}, "", {"due": "x"}))
+
+    assert fault.wants == "datetime"
+
+
+@pytest.mark.parametrize(
+    ("said", "path", "fault", "options"),
+    [
+        (
+            (
+                "Notion-Version header failed validation: Notion-Version header should"
+                " be"
+                ' `"2022-02-22"` or `"2022-06-28"`, instead was `"x"`.'
+            ),
+            ("header:Notion-Version",),
+            Fault.VALUE,
+            ("2022-02-22", "2022-06-28"),
+        ),
+        (
+            (
+                "Notion-Version header failed validation: Notion-Version header should"
+                " be"
+                " defined, instead was `undefined`."
+            ),
+            ("header:Notion-Version",),
+            Fault.MISSING,
+            (),
+        ),
+        (
+            (
+                "body failed validation: body.properties.Assignee.people[0].id should"
+                " be"
+                " defined, instead was `undefined`."
+            ),
+            ("properties", "Assignee", "people", "0", "id"),
+            Fault.MISSING,
+            (),
+        ),
+    ],
+)
+def test_what_notion_says_is_read(
+    said: str, path: tuple[str, ...], fault: Fault, options: tuple[str, ...]
+) -> None:
+    found = only(read_refusal({"message": said}, "", {"task_id": "x"}))
+
+    assert (found.path, found.fault, found.options) == (path, fault, options)
+
+
+def test_a_duration_of_hours_and_minutes_is_shown_in_its_own_form() -> None:
+    told = "Element 'spent' value '600s' is not valid (duration, e.g. PT1H30M)"
+
+    fault = only(read_refusal({"text": told}, "", {"spent": "600s"}))
+
+    assert re.fullmatch(fault.form, "PT10M")

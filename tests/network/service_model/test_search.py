@@ -1914,6 +1914,54 @@ async def test_an_action_has_a_section_of_its_own_where_others_have_one() -> Non
     assert not any("LOAN_RQST" in place for place in returned)
 
 
+def told(*sentences: str) -> list[tuple[int, JSON]]:
+    """Return refusals of a mainframe, and then a yes."""
+    refusals: list[tuple[int, JSON]] = [(400, {"text": one}) for one in sentences]
+    return [*refusals, (200, {})]
+
+
+async def test_what_is_missed_stands_in_the_section_that_was_just_asked_for() -> None:
+    network = StrictNetwork(SNAKE)
+    network.answers += told("INPUT SEGMENT LOAN_RQST MISSING OR NOT AN OBJECT")
+    network.answers += told(
+        "INPUT SEGMENT RETURN_RQST MISSING OR NOT AN OBJECT",
+        "REQUIRED FIELD POSTREF MISSING",
+    )
+
+    async with client_of(network) as client:
+        await client.claim(TASK, KEY)
+        await client.complete(TASK, KEY, {"submit.POSTREF": "P-1"})
+
+    assert network.bodies("complete")[-1]["RETURN_RQST"] == {"POSTREF": "P-1"}
+
+
+async def test_a_whole_way_that_is_missed_again_begins_in_a_section() -> None:
+    network = StrictNetwork(SNAKE)
+    network.answers += told("INPUT SEGMENT loan_request MISSING OR NOT AN OBJECT")
+    missed = "Mandatory element 'slip/words' missing"
+    network.answers += told(
+        "INPUT SEGMENT return_request MISSING OR NOT AN OBJECT", missed, missed
+    )
+
+    async with client_of(network) as client:
+        await client.claim(TASK, KEY)
+        await client.submit(TASK, RESULT, KEY)
+
+    returned = places(network.bodies("submit")[-1])
+    assert "return_request.slip.words" in returned
+
+
+async def test_the_work_stays_where_it_was_asked_for_when_more_is_asked_for() -> None:
+    network = StrictNetwork(SNAKE)
+    network.answers += told('You forgot "ticket-no"', 'You forgot "finished-words"')
+    network.answers[-1:] = told('You forgot "note" (anything is fine)')
+
+    async with client_of(network) as client:
+        await client.submit(TASK, Result(output="41"), KEY)
+
+    assert network.bodies("submit")[-1]["finished-words"] == "41"
+
+
 async def test_our_id_is_meant_where_words_stand_and_it_was_sent_elsewhere() -> None:
     network = StrictNetwork(SNAKE)
     said = "La matricola non corrisponde al token: usare l'agent_id ricevuto."

@@ -310,12 +310,17 @@ class ListingReader:
     def _find(self, answer: JSON) -> list[_Array]:
         if self._at:
             return [*_arrays_at(answer, self._at, self._at)]
-        arrays = list(self._arrays(answer))
+        return self._found_in(list(self._arrays(answer)), answer)
+
+    def _found_in(self, arrays: list[_Array], answer: JSON) -> list[_Array]:
         is_alone = _are_of_one_kind(arrays[:_MOST_GROUPS])
         weighed = [(self._worth(one, is_alone=is_alone), one) for one in arrays]
         worth, best = max(weighed, key=lambda one: one[0], default=(0, None))
         if worth and best is not None:
             groups = self._alike(best, arrays)
+            if _say_the_same(groups):
+                others = [one for one in arrays if one not in groups]
+                return self._found_in(others, answer)
             return [self._labelled(group, groups) for group in groups]
         if any(self._name_worth(one.path) is not None for one in arrays):
             return []
@@ -648,6 +653,15 @@ def _cell(cell: JSON) -> JSON:
     held = cell if isinstance(cell, dict) else {}
     value = next((held[name] for name in _VALUES if name in held), cell)
     return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _say_the_same(groups: list[_Array]) -> bool:
+    """Return whether there are fewer records than lists of them, as of categories.
+
+    Each task of a market may list the same skills, by their ids and names.
+    """
+    different = {repr(one) for group in groups for one in group.records[:_SAMPLE]}
+    return 0 < len(different) < len(groups)
 
 
 def _are_alike(records: list[JSON]) -> bool:

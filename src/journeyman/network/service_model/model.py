@@ -783,9 +783,15 @@ class _Learning:
     def _named_well(self, told: Iterable[FieldFault]) -> Iterator[tuple[Path, str]]:
         """Return the values under names of ours that the network knows.
 
-        It does, where it has refused a name before and comes to a value now.
+        It does, where it has refused a name before and comes to a value now. The work
+        stays under a name that was asked for, where it comes to the next one.
         """
+        told = [*told]
         faults = {one.fault for one in told} - {Fault.ALLOWED}
+        if faults == {Fault.MISSING}:
+            for path, source in self._unmentioned(told):
+                if source == "result" and self.known.get(path):
+                    yield path, source
         if self.known.unknown and faults <= {Fault.TYPE, Fault.VALUE}:
             for path, source in self._unmentioned(told):
                 if self.known.get(path) is None:
@@ -923,10 +929,20 @@ class _Learning:
         is_again = is_inside and guessed[0][-1:] == path  # which may be that object
         if is_inside and not (is_again and path not in self._tried):
             yield guessed[0]
-        for above in self._shared_objects() if not around else ():
+        likely = self._empty_beside(around) if around else self._shared_objects()
+        for above in likely:
             is_told = path[: len(above)] == above  # the way to it begins there
             if not (is_told or self.known.is_unknown((*above, *path))):
                 yield above
+
+    def _empty_beside(self, around: Path) -> list[Path]:
+        """Return the objects that were sent empty beside what is around the values.
+
+        What is missed is rather there, as where each action has a section of its own.
+        """
+        empty = {one.path for one in self.shape.placed if one.constant == {}}
+        wanted = [one for one in self._wanted_objects() if one in empty]
+        return [one for one in wanted if one[: len(around)] != around]
 
     @property
     def _tried(self) -> set[Path]:
@@ -1113,7 +1129,7 @@ class _Learning:
         lower = (*around, name[:1].lower() + name[1:])
         ways: list[Path] = [
             *self._further_out(finding, (*around,)),
-            *(() if is_pascal else (lower,)),
+            *(() if is_pascal or name.isupper() else (lower,)),
         ]
         if spelling(named[-1]) == spelling(name):
             ways.append((*around, named[-1]))  # as it was told
@@ -1130,8 +1146,8 @@ class _Learning:
             objects = (o.path[:1] for o in self.shape.placed if len(o.path) > 1)
             ways += [(*above, name) for above in objects]
         ways += [named, (*self._around, *named)]
-        if not around:
-            ways += [(*above, name) for above in self._objects_around(is_id=is_id)]
+        inside = [*self._inside(sent.path, named, is_id=is_id)]
+        ways = [*inside, *ways] if around else [*ways, *inside]
         if name[:1].islower() and self._begins_with_capitals(known):
             # AWS tells of a `WorkerId` as of a `workerId`.
             ways.insert(0, (*around, name[:1].upper() + name[1:]))
@@ -1142,11 +1158,19 @@ class _Learning:
         tried = {sent.path, *known.respelled}
         return next((way for way in ways if way not in tried), None)
 
-    def _objects_around(self, *, is_id: bool) -> Iterable[Path]:
-        """Return where a name may be in: a key in any object that has something."""
+    def _inside(self, sent: Path, named: Path, *, is_id: bool) -> Iterator[Path]:
+        """Return ways to a name in the objects that are there.
+
+        A key may stand in any that has something; a whole way in none that it begins
+        with.
+        """
         inside = {one.path[:-1] for one in self.shape.placed if one.source} - {()}
         others = sorted(inside) if is_id else []
-        return dict.fromkeys((*self._wanted_objects(), *others))
+        for above in dict.fromkeys((*self._wanted_objects(), *others)):
+            if len(sent) == 1:
+                yield (*above, *sent)
+            elif len(named) > 1 and above[:1] != named[:1]:
+                yield (*above, *named)
 
     def _begins_with_capitals(self, known: Constraints) -> bool:
         """Return whether all names do that stand there and were not asked for."""

@@ -255,6 +255,8 @@ _REWRITTEN: tuple[tuple[LazyPattern, str | Callable[[re.Match[str]], str]], ...]
         ),
         r"'\1': expected \2",
     ),
+    # Notion, of what it received
+    (any_case(r", instead was (?![`\"']?(?:undefined|null))[`\"'][^`\"']*[`\"']"), ""),
     # AWS counts the members of a list from one.
     (LazyPattern(r"(?<=\.)1\.member(?=[.'])"), "0"),
     # Jira
@@ -519,10 +521,14 @@ def from_python(text: str) -> JSON:
 def with_plain_quotes(body: JSON, depth: int = 0) -> JSON:
     """Return a body with the quotes of other languages, as in »name«, as English ones.
 
+    Of two around each other, as Notion has them, one is left.
+
     What closes in one of them opens in another, so that each pair is replaced.
     """
     if isinstance(body, str):
-        return _IN_QUOTES.sub(lambda one: f'"{one[1] or one[2] or one[3]}"', body)
+        return _IN_QUOTES.sub(
+            lambda one: f'"{"".join(filter(None, one.groups()))}"', body
+        )
     if depth > _DEEPEST or not isinstance(body, dict | list):
         return body
     if isinstance(body, list):
@@ -534,4 +540,5 @@ _DEEPEST = 10
 _IN_QUOTES = LazyPattern(
     r"\u00bb([^\u00ab\u00bb\n]{1,60})\u00ab|\u00ab\s?([^\u00ab\u00bb\n]{1,60}?)\s?\u00bb"
     r"|\u201e([^\u201c-\u201e\n]{1,60})[\u201c\u201d]"
+    r'|`"([^`"\n]{1,60})"`'
 )

@@ -393,7 +393,9 @@ def _in_units(inside: "Fields", unit: str) -> float | None:
     """Return the credits of an amount that has a unit, or is written out."""
     value = inside.value(NAMES["reward_amount"])
     if value is None and unit:
-        amounts = [one for one in inside.values() if as_exact_amount(one) is not None]
+        # A unit that is told as an object may have an id of its own.
+        named = (one for name, one in inside.items() if name not in _IDS)
+        amounts = [one for one in named if as_exact_amount(one) is not None]
         value = amounts[0] if len(amounts) == 1 else None  # whatever it is called
     if unit == "usd":
         return _from_dollars(value)
@@ -408,6 +410,7 @@ def _in_units(inside: "Fields", unit: str) -> float | None:
     return as_exact_amount(exact / 10**places) if places else exact
 
 
+_IDS = frozenset({"id", "uuid", "pk", "key"})
 _MOST_PLACES = 6
 
 

@@ -134,7 +134,7 @@ class Vocabulary:
         "reward reward_credits credit_reward credits_reward credits bounty "
         "payout price price_credits budget payment amount compensation",
     )
-    reward_amount: tuple[str, ...] = ("amount", "credits", "value", "total", "min")
+    reward_amount: tuple[str, ...] = in_order("amount credits value total min minimum")
     """Inside a reward that is an object."""
     reward_cents: tuple[str, ...] = ("amount_cents", "cents", "price_cents")
     """The same in cents of a US dollar, each worth a credit (contract, section 1)."""

@@ -163,9 +163,10 @@ _BEHIND_COLON = LazyPattern(r"['\"]?(?: [^\W\d]+){1,4}: ([^,;:.()]+)(?=[.]|$)")
 
 
 def _told_behind(name: str, text: str) -> str:
-    """Return what is behind a colon, and is neither another name nor a list."""
-    if (quoted := f'"{name}": ') in text:
-        return text.partition(quoted)[2].partition(".")[0]
+    """Return what is behind a colon or in brackets: no other name, and no list."""
+    for quoted, end in ((f'"{name}": ', "."), (f'"{name}" (', ")")):
+        if quoted in text:
+            return text.partition(quoted)[2].partition(end)[0]
     behind = text.partition(name)[2]
     match = _BEHIND_COLON.match(behind) if " " in behind else None
     return match[1] if match else ""

@@ -232,13 +232,20 @@ _OF_A_HEADER = any_case(
 )
 
 
-def _missing_header(said: str) -> FieldFault | None:
-    """Return the header that a sentence asks for, if it is none of the client's own."""
+def _of_header(said: str) -> FieldFault | None:
+    """Return the header that a sentence asks for, or the values that it may have.
+
+    None where it is one of the client's own.
+    """
     match = _OF_A_HEADER.search(said)
     name = (match["after"] or match["before"]) if match else ""
-    if not name or name.lower() in OWN_HEADERS or fault_in(said) is not Fault.MISSING:
+    if not name or name.lower() in OWN_HEADERS:
         return None
-    return FieldFault((HEADER + name,), Fault.MISSING)
+    if fault_in(said) is Fault.MISSING:
+        return FieldFault((HEADER + name,), Fault.MISSING)
+    options = options_in(said)
+    path = (HEADER + name,)
+    return FieldFault(path, Fault.VALUE, options=options) if options else None
 
 
 _OF_THE_ADDRESS = any_case(
@@ -514,7 +521,7 @@ class Prose:
         self, clause: str, above: Path, depth: int = 0
     ) -> Iterator[FieldFault]:
         """Read `place: what is said`; without a place, the sentence."""
-        if header := _missing_header(clause):
+        if header := _of_header(clause):
             yield header
             return
         for colon in islice(re.finditer(": ", clause), _MOST_PLACES - depth):

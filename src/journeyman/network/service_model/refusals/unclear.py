@@ -756,6 +756,7 @@ _STATUSES = frozenset(spelling(one.phrase) for one in HTTPStatus)
 _WORD_BEFORE_NAME = LazyPattern(r"([^\W\d_]+) ?[`'\"]#")
 """As in "l'oggetto «Richiesta»", with a sign for the name."""
 _IN_BRACKETS = LazyPattern(r"\(([^()]{1,80})\)")
+_LETTERS_AND_DIGITS = LazyPattern(r"\b[A-Za-z]{1,8}-?\d{2,}\b")
 _RANGE_OF_NUMBERS = LazyPattern(r"(-?\d+)[^\d()]{1,7}?(-?\d+)")
 
 
@@ -770,6 +771,8 @@ def typed_in_any_words(found: FieldFault) -> FieldFault:
     wants = type_of_word(named[1]) if named else ""
     inside = _IN_BRACKETS.search(found.phrase)
     told = {*map(type_of_word, re.findall(r"[^\W\d_]+", inside[1] if inside else ""))}
+    if inside and _LETTERS_AND_DIGITS.search(inside[1]):
+        told -= NUMBERS  # as in "(the ticket number, like T-301)"
     kinds = {wants} & JSON_TYPES or told & JSON_TYPES
     if len(kinds) != 1:
         return found

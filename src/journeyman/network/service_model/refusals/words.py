@@ -42,7 +42,8 @@ TYPES: Mapping[str, str] = {
         "boolean": "bool boolean true false whether",
         "duration": "duration timespan",
         "uuid": "uuid guid",
-        "datetime": "datetime date timestamp instant time offsetdatetime iso iso8601",
+        "datetime": "datetime date timestamp instant time iso iso8601 dateonly"
+        " localdate",
         "iri": "iri url uri hyperlink",
         "id": "pk id objectid mongodb ulid identifier primary",
     }.items()
@@ -272,6 +273,8 @@ def type_of_word(word: str) -> str:
     last = word.strip(".").rpartition(".")[2].lower()
     bare = last.removeprefix("js")  # as in Play's JsObject
     known = next(filter(None, map(TYPES.get, (bare.rstrip("s"), bare, last))), "")
+    if not known and "datetime" in last:
+        return "datetime"  # as in DateTimeOffset, LocalDateTime and NaiveDateTime
     return known or ("object" if _AN_OBJECT.match(last) else "")
 
 
@@ -609,7 +612,7 @@ _LENGTH = any_case(
 _GO_SPAN = LazyPattern(rf"['\"]{_OF_GO}['\"]|time: invalid duration")
 _JIRA_SPAN = LazyPattern(r"\*h \*m\b")
 _DURATIONS = {
-    LazyPattern(r"\bPT?\d{1,3}[DHMSW]\b"): "P.+",  # ISO 8601
+    LazyPattern(r"\bP(?:T?\d{1,3}[DHMSW]){1,4}\b"): "P.+",  # ISO 8601
     # Of .NET, and as it is written with letters.
     LazyPattern(r"\bTimeSpan\b|(?<!\w)\w\w:\w\w:\w\w(?!\w)"): r"\d\d:\d\d:\d\d",
     _CLOCK: r"\d\d:\d\d",
