@@ -28,6 +28,13 @@ from journeyman.economy.mark import CARRIED_AT, mark_of
 from journeyman.journal.directory import DataDirectory, DirectoryLock
 from journeyman.journal.identity import load_identity, save_identity
 from journeyman.journal.journal import Journal
+from journeyman.network.service_model.model import (
+    RefusedShape,
+    RequestModel,
+    ServiceModel,
+)
+from journeyman.network.service_model.request import Placed, RequestShape
+from journeyman.network.service_model.search import DOCUMENT, MODEL_FACT, Learned
 from journeyman.observability.redaction import Redactor
 from journeyman.settings.sections import Settings
 from journeyman.settings.sources import load_settings
@@ -187,6 +194,24 @@ async def test_a_healthy_agent_is_told_so(patient: Patient, network: Network) ->
     # A server that knows no documents answers the same to robots.txt, too.
     assert grades.pop("documents") == "warn"
     assert set(grades.values()) == {"ok"}
+
+
+async def test_what_the_network_refuses_is_told_in_the_first_minute(
+    offline: Patient,
+) -> None:
+    offline.join("https://network.example")
+    shape = RequestShape((Placed(("key",), "task_id"),))
+    refused = (RefusedShape(shape, "409: no", 409, has_taught=False),)
+    model = ServiceModel(requests={"submit": RequestModel(refused=refused)})
+    with closing(Journal(offline.data.journal, SystemClock().now)) as journal:
+        saved = DOCUMENT.dump_python(Learned(model=model), mode="json")
+        with journal.tx("service model"):
+            name = MODEL_FACT.format(base_url="https://network.example")
+            journal.facts.put(name, saved)
+
+    found = (await offline.examined())["earning"]
+
+    assert found.message == "no: results are refused: 409: no"
 
 
 async def test_a_journal_that_is_older_than_it_was_is_told_before_and_after_it_is_used(

@@ -41,6 +41,7 @@ from journeyman.network.service_model.model import (
 )
 from journeyman.network.service_model.request import Placed, RequestShape
 from journeyman.network.service_model.search import DOCUMENT, MODEL_FACT, Learned
+from journeyman.network.service_model.writing import Constraints
 from journeyman.testing import FakeClock
 
 SHAPE = RequestShape(
@@ -171,6 +172,24 @@ def test_where_nothing_was_learned_the_first_body_is_shown() -> None:
     toml = can_earn(Known(requests={"claim": RequestModel(refused=refused)}))[2].toml
 
     assert 'task_id = "task.id"' in toml
+
+
+def test_a_later_body_that_left_the_task_out_is_not_the_one_to_mend() -> None:
+    whole = RequestShape((Placed(("key",), "task_id"), Placed(("to",), "claim.id")))
+    without = RequestShape((Placed(("to", "task"), "task_id"),))
+    unknown = RequestShape((*whole.placed, Placed(("proof",), "evidence")))
+    refused = tuple(
+        RefusedShape(one, "no", 400, has_taught=True)
+        for one in (unknown, whole, without)
+    )
+    model = RequestModel(
+        refused=refused, constraints=Constraints(unknown=(("proof",),))
+    )
+
+    toml = can_earn(Known(requests={"complete": model}))[4].toml
+
+    assert 'task_id = "key"' in toml
+    assert "proof" not in toml
 
 
 def test_a_listing_of_which_nothing_was_read_is_told() -> None:

@@ -1,5 +1,6 @@
 """A task is brought to its end by whatever the network's answers say of it."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -381,6 +382,20 @@ async def test_where_there_are_no_completions_a_task_ends_with_its_result(
     (entry,) = loop.journal.ledger.recent(1)
     assert (entry.amount, entry.confidence) == (3, "assumed")
     assert len(loop.log.named("complete.absent")) == 1
+
+
+async def test_where_completions_have_refused_a_body_a_404_pays_nothing(
+    make_loop: MakeLoop, market: ScriptedMarket
+) -> None:
+    loop = make_loop(is_proven=False)
+    market.script["complete"] = [replace(NO_ROUTE, is_there=True)] * 9
+    await loop.work(task())
+    for _ in range(5):
+        loop.clock.advance(400)
+        await loop.work()
+
+    assert loop.record().state is TaskState.COMPLETING
+    assert (loop.earned, loop.log.named("complete.absent")) == (0, [])
 
 
 @pytest.mark.parametrize(

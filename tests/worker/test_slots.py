@@ -150,6 +150,14 @@ async def test_a_lost_task_leaves_its_place_to_another(
     assert states(loop) == {"lost": 3, "completed": 1, "wanted": 1}
 
 
+async def work_through(loop: Loop, names: Sequence[str]) -> None:
+    """Want these tasks, and work for half an hour."""
+    loop.select.decide(tuple(task(name, "yield") for name in names))
+    async with loop.running():
+        for _ in range(20):
+            await loop.later(100)
+
+
 def lend_at_most(
     most: int, market: ScriptedMarket, refuse: Callable[[Sequence[TaskId]], Refused]
 ) -> Sequence[TaskId]:
@@ -220,10 +228,7 @@ async def test_a_task_that_a_queue_gives_in_place_of_another_is_worked_on(
 
     market.script["claim"] = [give_the_next] * 5
     market.script["complete"] = [take] * 20
-    loop.select.decide(tuple(task(f"t{4 - n}", "yield") for n in range(5)))
-    async with loop.running():
-        for _ in range(20):
-            await loop.later(100)
+    await work_through(loop, [f"t{4 - n}" for n in range(5)])
 
     assert states(loop) == {"completed": 5}
     assert market.verbs().count("claim") == 5
@@ -274,10 +279,7 @@ async def test_tasks_that_are_paid_are_completed_where_as_many_are_held_as_may_b
     full = Refused(Refusal.FULL, said, 409, answer=said)
     held = lend_at_most(2, market, lambda _: full)
     market.script["submit"] = [PAID] * 6
-    loop.select.decide(tuple(task(f"t{n}", "yield") for n in range(6)))
-    async with loop.running():
-        for _ in range(20):
-            await loop.later(100)
+    await work_through(loop, [f"t{n}" for n in range(6)])
 
     assert states(loop) == {"completed": 6}
     assert len(held) < 2
@@ -291,10 +293,7 @@ async def test_no_task_is_lost_to_a_limit_that_is_told_in_a_yes(
     full = Refused(Refusal.REJECTED, "Clerk has 2 open bookings.", 200)
     lend_at_most(2, market, lambda _: full)
     market.script["submit"] = [PAID] * 6
-    loop.select.decide(tuple(task(f"t{n}", "yield") for n in range(6)))
-    async with loop.running():
-        for _ in range(20):
-            await loop.later(100)
+    await work_through(loop, [f"t{n}" for n in range(6)])
 
     assert states(loop) == {"completed": 6}
 
@@ -307,10 +306,7 @@ async def test_a_limit_is_understood_whatever_a_403_says(
     full = Refused(Refusal.UNAUTHORIZED, said, 403, answer={"viesti": said})
     lend_at_most(2, market, lambda _: full)
     market.script["submit"] = [PAID] * 6
-    loop.select.decide(tuple(task(f"t{n}", "yield") for n in range(6)))
-    async with loop.running():
-        for _ in range(20):
-            await loop.later(100)
+    await work_through(loop, [f"t{n}" for n in range(6)])
 
     assert states(loop) == {"completed": 6}
     assert loop.journal.ledger.balance() == 100 + 6 * 3
@@ -326,10 +322,7 @@ async def test_a_refusal_that_names_what_we_hold_is_about_that(
         return Refused(Refusal.REJECTED, said, 200, answer={"note": said})
 
     lend_at_most(2, market, two_at_most)
-    loop.select.decide(tuple(task(f"poem-{n}", "yield") for n in range(5)))
-    async with loop.running():
-        for _ in range(20):
-            await loop.later(100)
+    await work_through(loop, [f"poem-{n}" for n in range(5)])
 
     assert states(loop) == {"completed": 5}
 

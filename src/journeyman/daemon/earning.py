@@ -164,9 +164,7 @@ def _acted(known: Known, name: str, action: str, reached: int, said: str) -> Ste
         return _answered(name, times, is_proof=bool(reached or action != "complete"))
     if model.refused:
         last = model.refused[-1]
-        taught = [one for one in model.refused if one.has_taught]
-        # Where nothing was learned, the first was the likeliest.
-        table = _table(action, taught[-1] if taught else model.refused[0], known.given)
+        table = _table(action, _likeliest(model), known.given)
         suggested = _suggested(model)
         return Step(name, Standing.REFUSED, last.message + suggested, table)
     if refusals := _refusals(ended):
@@ -177,6 +175,29 @@ def _acted(known: Known, name: str, action: str, reached: int, said: str) -> Ste
         return Step(name, Standing.UNTRIED, "no request had a definite answer yet")
     obstacle = _obstacle(known) if action == "claim" else ""
     return Step(name, Standing.UNTRIED, obstacle or "nothing has come this far yet")
+
+
+def _likeliest(model: RequestModel) -> RefusedShape:
+    """Return the refused body that is nearest to a right one, as far as is known.
+
+    Where nothing was learned, the first was the likeliest. Else the last that taught
+    something, of those that say the most under names that were not refused: a later
+    one may have left out what tells the task.
+    """
+    taught = [one for one in model.refused if one.has_taught]
+    fitting = [
+        one
+        for one in taught
+        if not one.shape.repeats_values
+        and not any(model.constraints.is_unknown(o.path) for o in one.shape.placed)
+    ]
+    if fitting:
+        return max(reversed(fitting), key=_values_in)
+    return taught[-1] if taught else model.refused[0]
+
+
+def _values_in(refused: RefusedShape) -> int:
+    return sum(bool(one.source) for one in refused.shape.placed)
 
 
 def _answered(name: str, times: int, *, is_proof: bool) -> Step:

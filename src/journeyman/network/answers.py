@@ -392,12 +392,13 @@ def _withheld(
     return next((min(texts) for texts in likely if len(texts) == 1), "")
 
 
-_CLEAR_ID = 5
+_SHORTEST_NAMED = 5
+"""Letters from which an identifier is in no text by chance."""
 
 
 def _is_clear(task_id: str) -> bool:
-    """Return whether an identifier is no part of a text by chance, as a word is."""
-    return len(task_id) >= _CLEAR_ID and not task_id.isalpha()
+    """Return whether a text with an identifier in it speaks of that: a word may not."""
+    return len(task_id) >= _SHORTEST_NAMED and not task_id.isalpha()
 
 
 def _label_added(answer: JSON, listed: Task) -> set[str]:

@@ -313,13 +313,9 @@ class Claim:
 
         Else it would be held until its time is over, and nobody would work on it.
         """
-        if claimed.instead is None:
+        if (task_id := claimed.instead) is None:
             return False
-        tasks, now, task_id = (
-            self.intents.journal.tasks,
-            self.clock.now(),
-            claimed.instead,
-        )
+        tasks, now = self.intents.journal.tasks, self.clock.now()
 
         def write() -> TaskRecord | None:
             try:

@@ -189,9 +189,11 @@ def check_earning(directory: DataDirectory, clock: Clock) -> Finding:
     """Check whether the agent can earn, as far as its journal shows."""
     if not directory.journal.exists():
         return skip("nothing was tried yet")
+    identity = load_identity(directory.identity)
     with Journal(directory.journal, clock.now, read_only=True) as journal:
-        network = next(iter(journal.observations.networks()), "")
-        record = network_record(journal, network)
+        # What was observed is written once a minute only, and who we are at once.
+        seen = next(iter(journal.observations.networks()), "")
+        record = network_record(journal, identity.base_url if identity else seen)
         steps = can_earn(known_of(journal, record))
         around = Surroundings(is_running=True)  # That has a check of its own.
         causes = Causes(

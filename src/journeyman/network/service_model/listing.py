@@ -660,6 +660,8 @@ def _say_the_same(groups: list[_Array]) -> bool:
 
     Each task of a market may list the same skills, by their ids and names.
     """
+    if len(groups) == 1:
+        return False  # of one list there is nothing to compare
     different = {repr(one) for group in groups for one in group.records[:_SAMPLE]}
     return 0 < len(different) < len(groups)
 

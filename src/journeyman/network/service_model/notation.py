@@ -521,9 +521,8 @@ def from_python(text: str) -> JSON:
 def with_plain_quotes(body: JSON, depth: int = 0) -> JSON:
     """Return a body with the quotes of other languages, as in »name«, as English ones.
 
-    Of two around each other, as Notion has them, one is left.
-
-    What closes in one of them opens in another, so that each pair is replaced.
+    What closes in one of them opens in another, so that each pair is replaced. Of two
+    pairs around each other, as Notion has them, one is left.
     """
     if isinstance(body, str):
         return _IN_QUOTES.sub(

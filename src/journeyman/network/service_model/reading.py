@@ -393,7 +393,6 @@ def _in_units(inside: "Fields", unit: str) -> float | None:
     """Return the credits of an amount that has a unit, or is written out."""
     value = inside.value(NAMES["reward_amount"])
     if value is None and unit:
-        # A unit that is told as an object may have an id of its own.
         named = (one for name, one in inside.items() if name not in _IDS)
         amounts = [one for one in named if as_exact_amount(one) is not None]
         value = amounts[0] if len(amounts) == 1 else None  # whatever it is called
@@ -411,6 +410,8 @@ def _in_units(inside: "Fields", unit: str) -> float | None:
 
 
 _IDS = frozenset({"id", "uuid", "pk", "key"})
+"""A currency that is told as an object may have one, which is no amount. A `number`
+or a `code` may be one."""
 _MOST_PLACES = 6
 
 
