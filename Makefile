@@ -119,6 +119,10 @@ foreign: $(VENV)/.installed ## earn on networks that share nothing with us but t
 foreign-quick: $(VENV)/.installed ## the same in simulated time, in seconds, to try a change (NETWORKS="a b")
 	@$(BIN)/python -m tests.foreign.simulated $(NETWORKS)
 
+.PHONY: foreign-unheard
+foreign-unheard: $(VENV)/.installed ## the same with refusals in words that nobody has heard (NETWORKS="a b")
+	@$(BIN)/python -m tests.foreign.unheard $(NETWORKS)
+
 .PHONY: foreign-drawn
 foreign-drawn: $(VENV)/.installed ## the same on networks drawn at random (DRAWN=0-200)
 	@$(BIN)/python -m tests.foreign.drawn_trials $(DRAWN)

@@ -19,6 +19,7 @@ NO_NETWORKS = {
         "networks",
         "simulated",
         "trial",
+        "unheard",
     ),
 }
 NETWORKS = sorted(

@@ -9,9 +9,14 @@ from tests.network.service_model.strict_network import (
 
 from journeyman.domain.outcomes import Confirmed, Refused
 from journeyman.domain.tasks import JSON, IdempotencyKey, Result, Task, TaskId
-from journeyman.network.service_model.model import MOST_PHRASES, ServiceModel
+from journeyman.network.service_model.model import (
+    MOST_PHRASES,
+    RefusedBody,
+    ServiceModel,
+)
 from journeyman.network.service_model.refusals.faults import Fault, FieldFault
 from journeyman.network.service_model.refusals.refusal import read_refusal
+from journeyman.network.service_model.request import RequestShape
 from journeyman.network.service_model.search import DOCUMENT, Learned, read_document
 
 SENT: JSON = {"task_id": "t-7", "agent_id": "a-9"}
@@ -127,7 +132,11 @@ def test_a_model_hears_of_what_was_not_sent_and_keeps_so_many_phrases() -> None:
     model = ServiceModel()
     for n in range(2 * MOST_PHRASES):
         missed = FieldFault(("bounty",), Fault.MISSING, phrase=f"E{n}")
-        model = model.hear([missed, FieldFault(("x",), Fault.VALUE, phrase="F")])
+        wrong = FieldFault(("x",), Fault.VALUE, phrase="F")
+        told = RefusedBody(
+            RequestShape(()), (missed, wrong), is_strict=False, message="", status=400
+        )
+        model = model.hear("claim", told)
 
     assert len(model.phrases) == MOST_PHRASES
     assert {*model.phrases.values()} == {Fault.MISSING}
@@ -215,8 +224,8 @@ async def test_where_whole_ways_are_told_a_lone_name_is_in_no_object() -> None:
 async def test_the_only_word_that_differs_from_an_earlier_refusal_is_a_name() -> None:
     network = StrictNetwork({"claim": ["task_id"]})
     network.answers += [
-        (400, {"error": "vlork tide spab"}),
-        (400, {"error": "vlork ebb spab"}),
+        (400, {"error": "Vlork tide spab"}),
+        (400, {"error": "Vlork ebb spab"}),
         (200, {}),
     ]
 

@@ -44,6 +44,7 @@ from journeyman.network.service_model.refusals.faults import (
     Fault,
     FieldFault,
     below_method,
+    in_common,
 )
 from journeyman.network.service_model.refusals.words import type_of_word
 from journeyman.network.service_model.request import (
@@ -59,6 +60,7 @@ from journeyman.network.service_model.request import (
     Values,
     is_outside,
 )
+from journeyman.network.service_model.revision import meanings, revised
 from journeyman.network.service_model.writing import (
     Constraints,
     Style,
@@ -122,6 +124,8 @@ class RefusedShape:
     """What it mentions that was tried as a name, where nothing in it was understood."""
     answer: str = ""
     """A digest of all that was answered."""
+    findings: tuple[FieldFault, ...] = ()
+    """What was said of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +141,8 @@ MOST_SUPPOSED = 2
 """Bodies that are tried on no more than suggestions, after each of them."""
 MOST_PHRASES = 60
 """Of a network's own that are remembered."""
+MOST_FINDINGS = 20
+"""Of one refusal that are remembered."""
 MOST_REFUSED = 60
 """Shapes of one action that are remembered as refused; the oldest are forgotten."""
 
@@ -163,6 +169,12 @@ class RequestModel:
     def marks(self) -> frozenset[str]:
         """The shapes that were refused."""
         return frozenset(one.shape.mark for one in self.refused)
+
+    @property
+    def asked(self) -> frozenset[str]:
+        """The names that were asked for."""
+        told = chain.from_iterable(one.findings for one in self.refused)
+        return frozenset(o.path[-1] for o in told if o.fault is Fault.MISSING)
 
     @property
     def takes_unknown(self) -> bool:
@@ -206,8 +218,7 @@ class RequestModel:
         fact = fact.without(frozenset(self.misread))
         hoped = "" if fact.findings else next(iter(fact.mentioned), "")
         if hoped:
-            guess = FieldFault((hoped,), Fault.MISSING, is_exact=False)
-            fact = replace(fact, findings=(guess,))
+            fact = replace(fact, findings=(self._guess(hoped, fact),))
         ways = self.ways[1:] if self._is_belied(fact) else self.ways
         is_left = ways != self.ways
         before = next(iter(ways), Constraints()) if is_left else self.constraints
@@ -221,13 +232,20 @@ class RequestModel:
             fact.beside,
             fact.message,
             any(one.fault is Fault.MISSING for one in fact.findings),
+            asked=self.asked,
         )
         known = learning.learned(fact)
         for one in self._unreadable(fact):
             known = learning.could_not_read(known, one)
         has_taught = known != self.constraints and not fact.is_of_an_object_there
         refused = RefusedShape(
-            fact.shape, fact.message, fact.status, has_taught, hoped, fact.answer
+            fact.shape,
+            fact.message,
+            fact.status,
+            has_taught,
+            hoped,
+            fact.answer,
+            fact.findings[:MOST_FINDINGS],
         )
         others = tuple(one for one in self.refused if one.shape.mark != fact.shape.mark)
         return replace(
@@ -237,6 +255,13 @@ class RequestModel:
             proven=None if self.proven == fact.shape else self.proven,
             ways=ways,
         )
+
+    def _guess(self, hoped: str, fact: RefusedBody) -> FieldFault:
+        """Return that a name lacks: around all, where other actions have an object."""
+        is_wrapped = any(len(path) > 1 for path in fact.beside)
+        is_root = is_wrapped and len(fact.shape.envelope) == 1
+        guess = FieldFault((hoped,), Fault.MISSING, is_exact=False)
+        return replace(guess, is_root=True, wants="object") if is_root else guess
 
     def _misread_in(self, fact: RefusedBody) -> tuple[str, ...]:
         """Return names that were asked for, and with which a refusal is the same.
@@ -252,7 +277,8 @@ class RequestModel:
         asked = {one.hoped for one in alike}
         if {*fact.mentioned} - {*self.misread}:
             # Where it stood elsewhere, it may have been right, and is looked for there.
-            there = (one.path for one in fact.findings if len(one.path) == 1)
+            told = (one for one in fact.findings if one.fault is not Fault.ALLOWED)
+            there = (one.path for one in told if len(one.path) == 1)
             asked |= {path[-1] for path in there if path in fact.shape.paths}
         sent = {path[-1] for path in fact.shape.paths}
         settled |= {name for name in asked if _told_in_words(name, fact.message)}
@@ -337,18 +363,54 @@ class ServiceModel:
         """Return it with something else that is known of an action's request."""
         return replace(self, requests={**self.requests, action: request})
 
-    def hear(self, findings: Iterable[FieldFault]) -> "ServiceModel":
-        """Return it with the words that told of what was not sent.
+    def hear(self, action: str, fact: RefusedBody) -> "ServiceModel":
+        """Return it with what the words of a refusal mean.
 
-        Whatever language they are in: said again of what was sent, they mean the same.
+        Whatever language they are in: those that told of what was not sent mean the
+        same when they are said again, unless they are said of a value, too.
         """
-        told = {
-            one.phrase: one.fault
-            for one in findings
-            if one.phrase and one.fault is Fault.MISSING
-        }
-        phrases = {**told, **self.phrases}
+        told: dict[str, Fault] = {}
+        for one in fact.findings:
+            phrase = in_common(one.phrase)
+            is_new = one.fault in {Fault.MISSING, Fault.UNKNOWN}
+            is_new = is_new and phrase not in self.phrases
+            is_of_value = one.fault is Fault.VALUE and phrase in self.phrases
+            if phrase and (is_new or is_of_value):
+                told[phrase] = one.fault
+        return self._with_phrases({**self._meant(action, fact), **told})
+
+    def _meant(self, action: str, fact: RefusedBody) -> Mapping[str, Fault]:
+        """Return what the words of the last refusal meant, after this one."""
+        last = next(reversed(self.of(action).refused), None)
+        if last is None:
+            return {}
+        meant = meanings((last.shape, last.findings), fact.shape, fact.findings)
+        known = self.phrases
+        return {o: m for o, m in meant.items() if known.get(o) is not Fault.MISSING}
+
+    def _with_phrases(self, more: Mapping[str, Fault]) -> "ServiceModel":
+        phrases = {**self.phrases, **more}
         return replace(self, phrases=dict(islice(phrases.items(), MOST_PHRASES)))
+
+    def accept(self, action: str, shape: RequestShape, at: str) -> "ServiceModel":
+        """Return it with a shape that was understood; `at` is UTC, as ISO 8601."""
+        taken = RefusedBody(shape, (), is_strict=False, message="", status=0)
+        known = self._with_phrases(self._meant(action, taken))
+        return known.know(action, self.of(action).accept(shape, at))
+
+    def reconsider(self, action: str, fact: RefusedBody) -> RefusedBody:
+        """Return a refusal as it is to be understood after those before it."""
+        known = self.of(action)
+        if known.ways:
+            return fact  # what is described is not in doubt for words
+        before = [(one.shape, one.findings) for one in known.refused]
+        told = revised(fact.findings, fact.shape, before)
+        meant = self._meant(action, fact)
+        told = tuple(
+            replace(one, fault=meant.get(in_common(one.phrase), one.fault))
+            for one in told
+        )
+        return replace(fact, findings=told)
 
     def name(self, noun: str, around: tuple[str, ...]) -> "ServiceModel":
         """Return it with what a listing calls its tasks, and has around them."""
@@ -721,6 +783,8 @@ class _Learning:
     """What the network has said of it."""
     is_missing: bool = False
     """It was said that a name is missing."""
+    asked: frozenset[str] = frozenset()
+    """Names that were asked for before."""
     is_flat: bool = False
     """What is missed is around nothing, as another action has it."""
 
@@ -998,6 +1062,7 @@ class _Learning:
             case Fault.UNKNOWN:
                 asked = known.get(path)
                 is_asked = asked is not None and asked.wants == "object"
+                is_asked = is_asked and path[-1] in self.asked
                 unknown = _together(known.unknown, [path])
                 if is_asked and len(path) == 1 and path not in known.unknown:
                     # GraphQL asks for a variable, which is inside of `variables`.
@@ -1140,7 +1205,8 @@ class _Learning:
         if is_id and not is_made and words_of(name)[-1:] != ("id",):
             case = case_of([one.path[-1] for one in known.wanted]) or "snake"
             keyed: Path = (*around, Style(case).write(f"{name}_id"))
-            ways.insert(0 if finding.wants == "id" else len(ways), keyed)
+            is_key = finding.wants == "id" or (finding.is_exact and finding.phrase)
+            ways.insert(0 if is_key else len(ways), keyed)
         if finding.is_exact and not around:
             # Or it belongs into the object that names the task.
             objects = (o.path[:1] for o in self.shape.placed if len(o.path) > 1)

@@ -63,7 +63,10 @@ from journeyman.network.service_model.refusals.sentences import (
     is_typed,
     seeks_a_function,
 )
-from journeyman.network.service_model.refusals.unclear import mentioned
+from journeyman.network.service_model.refusals.unclear import (
+    mentioned,
+    perhaps_mentioned,
+)
 from journeyman.network.service_model.refusals.words import names_a_field, says_strict
 from journeyman.network.service_model.request import (
     GIVEN,
@@ -143,7 +146,15 @@ class Request:
         return self._without_text({**self.said, **listed})
 
     def _without_text(self, values: Values) -> Values:
-        """Return values without the text to work on: no result repeats that."""
+        """Return values without the text to work on: no result repeats that.
+
+        And without what was no so far, such as `completed`: an action changes it.
+        """
+        values = {
+            source: value
+            for source, value in values.items()
+            if value is not False or not source.startswith((*GIVEN, RECORD))
+        }
         task = self.task
         if task is None or self.action != "submit" or task.text not in values.values():
             return values
@@ -466,7 +477,8 @@ class RequestSearch:
     def _has_taught(self, action: str, fact: RefusedBody) -> bool:
         """Learn from a refusal, and return whether there was anything to learn."""
         before = self.model.of(action)
-        self._learned.model = self.model.hear(fact.findings)
+        fact = self.model.reconsider(action, fact)
+        self._learned.model = self.model.hear(action, fact)
         self._know(action, before.refuse(action, fact))
         return self.model.of(action).constraints != before.constraints
 
@@ -543,7 +555,7 @@ class RequestSearch:
         if known.proven == shape:
             return
         now = self._clock.now().isoformat()
-        self._know(action, known.accept(shape, now))
+        self._learned.model = self.model.accept(action, shape, now)
         self.log.emit(
             events.REQUEST_UNDERSTOOD,
             endpoint=action,
@@ -584,6 +596,8 @@ class RequestSearch:
         sent = leaf_names(body)
         alike = (one for one in self.model.names_in(message) if one not in sent)
         mentions = dict.fromkeys([*alike, *mentioned(answer, body)])
+        if not (findings or mentions):
+            mentions = dict.fromkeys(perhaps_mentioned(answer or message, body))
         told, names, status = digest_of(answer or message), (*mentions,), outcome.status
         fact = RefusedBody(
             shape,

@@ -80,6 +80,8 @@ _CONSENT = word_set(
 """Names that ask for a yes."""
 _ASKING = word_set("is has was can will would should may does did are")
 """What a question begins with to which one says yes or no."""
+_DONE = word_set("completed done finished closed resolved")
+"""What a task is after its completion."""
 _NOES = word_set(
     "conflict conflicts draft dry test sandbox preview partial failed cancel cancelled"
     " decline declined reject rejected refuse refused abandon anonymous"
@@ -90,7 +92,10 @@ _NOES = word_set(
 def _asks_for_a_yes(words: Sequence[str]) -> bool:
     # What is final is a yes; a `final_copy` is a copy.
     is_question = len(words) > 1 and words[0] in _ASKING
-    return bool({*words} & _CONSENT) or words[-1:] == ("final",) or is_question
+    is_done = len(words) == 1 and words[0] in _DONE
+    return (
+        bool({*words} & _CONSENT) or words[-1:] == ("final",) or is_question or is_done
+    )
 
 
 _GOOD_ENDS = word_set("done success successful succeeded ok yes true text plain final")
@@ -101,6 +106,7 @@ _BAD_ENDS = word_set(
 )
 """Words of values that are not what a worker says who has done the work."""
 _DURATIONS = {"seconds": 600, "minutes": 10, "hours": 1, "days": 1}
+_DURATIONS |= {"secs": 600, "mins": 10, "hrs": 1}
 """How long we ask for, of a network that wants to be told for how long."""
 _TEN_MINUTES = ("600s", "PT10M", "00:10:00", "00:10", "10m")
 """The same in the forms of Protocol Buffers, of ISO 8601, of clocks and of Go."""

@@ -1,5 +1,6 @@
 """What a refusal may say of one value of the body that it refuses."""
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -42,6 +43,19 @@ class FieldFault:
     """What is said of it, without names, where that was not understood."""
     form: str = ""
     """An expression that the value wanted matches, where its form is shown."""
+
+
+_FEW_WORDS = 3
+_LONE_NUMBER = re.compile(r"(?<=\w )\d+\b")
+
+
+def in_common(phrase: str) -> str:
+    """Return what a phrase has in common with that of another body.
+
+    As in "missing field `#` at line 1 column 104". The number of a few words is a code.
+    """
+    is_code = len(phrase.split()) <= _FEW_WORDS
+    return phrase if is_code else _LONE_NUMBER.sub("0", phrase)
 
 
 _METHOD = ("method", "parameter")

@@ -31,6 +31,7 @@ from journeyman.network.service_model.refusals.faults import (
     Fault,
     FieldFault,
     below_method,
+    in_common,
 )
 from journeyman.network.service_model.refusals.position import (
     named_by_position,
@@ -44,13 +45,16 @@ from journeyman.network.service_model.refusals.unclear import (
     missed_in_prose,
     named_beside,
     named_beside_its_value,
+    named_besides,
     named_by_type,
     named_by_value,
+    named_in_list,
     named_in_passing,
     placed_anyhow,
     prose_of,
     said_of_a_name,
     said_of_one,
+    tells_a_name,
     told_by_keys,
     typed_in_any_words,
     with_options,
@@ -101,17 +105,80 @@ def read_refusal(
         ]
         kept = [] if is_of_words and others else clear
         clear = [*{one.path: one for one in (*others, *kept)}.values()]
+        clear = [one for one in clear if not _is_around(one, clear)]
     told = [*prose_of(body, sent)]
+    if is_open:
+        keys = {way[-1] for way, _ in islice(walk(body), MAX_NODES) if way} - names
+        clear = [
+            o
+            for o in clear
+            if o.path[-1] not in keys or not tells_a_name(o, told, sent)
+        ]
     clear = clear or named_in_passing(mentions_in(body, sent), sent)
+    if again and all(one.fault is Fault.UNKNOWN for one in clear):
+        clear += named_besides(clear, mentions_in(body, sent), sent)
     clear = _explained(clear, told)
+    if is_open:
+        clear = _without_listed(clear, named_in_list(told, sent))
     clear = clear or ([*said_of_one(body, sent)] if is_open else [])
+    return tuple(_judged(clear, told, sent, phrases))
+
+
+def _judged(
+    clear: Iterable[FieldFault],
+    told: Sequence[str],
+    sent: JSON,
+    phrases: Mapping[str, Fault],
+) -> Iterator[FieldFault]:
+    """Return findings in the light of what was sent and of all that is told."""
+    names = leaf_names(sent)
     placed = (sent_outside(one, sent) for one in clear)
     known = (in_unknown_words(one, sent) for one in placed if one is not None)
     known = (placed_by_position(one, told, sent) for one in known)
     seen = (typed_in_any_words(_in_light_of(one, sent)) for one in known)
-    judged = (with_bound(one, told, sent) for one in seen)
-    meant = (replace(one, fault=phrases.get(one.phrase, one.fault)) for one in judged)
-    return tuple(with_options(one, told) for one in meant)
+    seen = (_without_names(one, names) for one in seen)
+    judged = (_of_a_part(with_bound(one, told, sent)) for one in seen)
+    meant = (_as_known(one, phrases) for one in judged)
+    return (with_options(one, told) for one in meant)
+
+
+def _is_around(found: FieldFault, others: Iterable[FieldFault]) -> bool:
+    """Return whether what is said of an object is what is said of a name inside."""
+    size = len(found.path)
+    inside = (o for o in others if len(o.path) > size and o.path[:size] == found.path)
+    is_vague = found.fault is Fault.VALUE and bool(found.phrase)
+    return is_vague and any(one.fault is Fault.MISSING for one in inside)
+
+
+def _as_known(found: FieldFault, phrases: Mapping[str, Fault]) -> FieldFault:
+    meant = phrases.get(in_common(found.phrase), Fault.VALUE)
+    return found if meant is Fault.VALUE else replace(found, fault=meant)
+
+
+def _without_listed(
+    found: Iterable[FieldFault], listed: Iterable[FieldFault]
+) -> list[FieldFault]:
+    """Return findings with what a sentence lists of our names as too much."""
+    too_much = {one.path[-1] for one in listed if one.fault is Fault.UNKNOWN}
+    return [
+        replace(one, fault=Fault.UNKNOWN, wants="", options=())
+        if one.path[-1] in too_much and one.fault in {Fault.VALUE, Fault.TYPE}
+        else one
+        for one in found
+    ]
+
+
+def _without_names(found: FieldFault, names: Container[str]) -> FieldFault:
+    """Return a finding whose values are no names of ours: they are listed as such."""
+    are_names = len(found.options) > 1 and all(one in names for one in found.options)
+    return replace(found, options=()) if are_names else found
+
+
+def _of_a_part(found: FieldFault) -> FieldFault:
+    """Return what is said of a header, in whatever words: that it lacks."""
+    is_lacking = is_outside(found.path) and found.fault is Fault.VALUE
+    is_lacking = is_lacking and bool(found.phrase)
+    return replace(found, fault=Fault.MISSING) if is_lacking else found
 
 
 def _with_strokes(found: FieldFault) -> FieldFault:
@@ -149,7 +216,7 @@ def _explained(clear: list[FieldFault], told: Sequence[str]) -> list[FieldFault]
         for spelled, word in _OUR_WORDS.items()
         if spelling(name) != spelled
         for text in told
-        if spelled in spelling(_told_behind(name, text))
+        if spelled in spelling(_told_behind(name, text)) and f'"{word}"' not in text
     }
     explained = (
         replace(one, means=one.means or meant.get(one.path[-1], "")) for one in clear
@@ -225,6 +292,7 @@ def _understood(
         return clear
     return (
         named_by_value(told, sent)
+        or named_in_list(told, sent)
         or named_by_type(told, sent)
         or clear
         or named_beside(body, sent)

@@ -50,6 +50,7 @@ from journeyman.network.service_model.refusals.words import (
 from journeyman.network.service_model.request import (
     HEADER,
     QUERY,
+    is_day,
     is_outside,
     leaf_names,
     leaves_of,
@@ -351,6 +352,11 @@ _PUT = any_case(
     rf" (?P<quote>[`'\"]?)(?P<name>{NAME})[`'\"]?\W*$"
 )
 """As in "Put the hours worked in hours."."""
+_SET = any_case(
+    rf"\b(?:set|pass|send|needs?) [`'\"]?(?P<name>{NAME})[`'\"]?"
+    r"(?: to| set to|:| ?=) ?(?:(?P<quote>[`'\"])(?=[^`'\"]+(?P=quote))"
+    r"|(?=(?:true|false|(?-i:[A-Z_]{2,}))\b))(?P<value>[\w.-]{1,40})"
+)
 _NO_PLACES = word_set(
     "capitals capital caps uppercase upper lowercase lower full short writing words "
     "figures numbers english block letters place order time advance brackets quotes "
@@ -403,6 +409,21 @@ class Prose:
     def _in_plain_words(self, text: str, above: Path) -> Iterator[FieldFault]:
         yield from self.in_object_with(text, above)
         yield from self._put_under(text)
+        yield from self._set_to(text)
+
+    def _set_to(self, text: str) -> Iterator[FieldFault]:
+        """Read which name has to have which value: "set confirm to true"."""
+        for told in _SET.finditer(text):
+            name, value = told["name"], told["value"]
+            is_flag = value.lower() in {"true", "false"}
+            there = name in self._sent
+            yield FieldFault(
+                (name,),
+                Fault.VALUE if there else Fault.MISSING,
+                "boolean" if is_flag else "",
+                () if is_flag else (value,),
+                is_exact=False,
+            )
 
     def _put_under(self, text: str) -> Iterator[FieldFault]:
         """Read under which name something has to be put that was not sent."""
@@ -657,7 +678,7 @@ class Prose:
         self, text: str, above: Path, told: FieldFault
     ) -> Iterator[FieldFault]:
         options = () if self._sent & {*told.options} else told.options
-        paths = self._subjects(text, options)
+        paths = self._without_types(self._subjects(text, options), text, told)
         if ABSENT.search(text) and not any(p[-1] in self._sent for p in paths):
             told = replace(told, fault=Fault.MISSING)
         lacking = [one for one in paths if one[-1] not in self._sent]
@@ -670,6 +691,24 @@ class Prose:
         if told.fault is Fault.UNKNOWN and is_value:
             told = replace(told, fault=Fault.VALUE)  # "Bad mode (supported: auto)"
         yield from _each(paths, above, told)
+
+    def _without_types(
+        self, paths: list[Path], text: str, told: FieldFault
+    ) -> list[Path]:
+        """Return what a sentence is about, without the words for a type that it wants.
+
+        As in "WORK_DT INVALID DATE, YYYYMMDD".
+        """
+        words: list[str] = re.findall(NAME, text)
+        ours: list[Path] = [(o,) for o in words if o in self._sent and "_" in o]
+        types = [
+            one
+            for one in paths
+            if one[-1] not in self._sent
+            and (type_of_word(one[-1]) or is_day(wanted_type(one[-1])))
+        ]
+        is_typed = bool(told.wants and ours and types) and len(types) == len(paths)
+        return ours[:1] if is_typed else paths
 
     def _asked_before(self, lacking: list[Path], text: str) -> Iterator[Path]:
         """Return the name that a sentence quotes before one that has only plain words.

@@ -783,8 +783,9 @@ def place_in(value: Mapping[str, JSON], sent: JSON) -> Path | None:
             is_whole = named == "/request" and "request" not in names  # Micronaut's
             if named == "/body" or is_part or is_litestars or is_whole:
                 return None  # the body as a whole
+            is_way = isinstance(named, list)
             named = _joined(key, named)
-            if not isinstance(named, str) or is_verdict(named):
+            if not isinstance(named, str) or (is_verdict(named) and not is_way):
                 continue
             if key == "property" and named.isdigit():
                 return (FIRST,)  # class-validator, of an item of a list

@@ -20,6 +20,7 @@ from journeyman.network.service_model.meaning import (
     TASK_NOUNS,
 )
 from journeyman.network.service_model.naming import (
+    FIRST,
     ID_WORDS,
     Path,
     type_of,
@@ -31,10 +32,12 @@ from journeyman.network.service_model.naming import (
 from journeyman.network.service_model.notation import MOST_LETTERS, NAME
 from journeyman.network.service_model.reading import spelling
 from journeyman.network.service_model.refusals.faults import (
+    MAX_FINDINGS,
     MAX_NODES,
     MAX_TEXT,
     Fault,
     FieldFault,
+    in_common,
 )
 from journeyman.network.service_model.refusals.keys import (
     BODY_KEYS,
@@ -47,6 +50,7 @@ from journeyman.network.service_model.refusals.keys import (
     PARTS,
     PROSE_KEYS,
     SAYING_KEYS,
+    SHOWN,
 )
 from journeyman.network.service_model.refusals.sentences import (
     JSON_TYPES,
@@ -88,7 +92,12 @@ from journeyman.network.service_model.refusals.words import (
     wanted_type,
     without_echo,
 )
-from journeyman.network.service_model.request import is_day, leaf_names, leaves_of
+from journeyman.network.service_model.request import (
+    HEADER,
+    is_day,
+    leaf_names,
+    leaves_of,
+)
 
 
 def prose_of(body: JSON, sent: JSON) -> Iterator[str]:
@@ -205,15 +214,16 @@ def named_by_type(told: Iterable[str], sent: JSON) -> list[FieldFault]:
 
 
 _ANY_TEXT = LazyPattern(
-    r"^\[?instance type \(string\) .* primitive type \(allowed: \[\"object\"\]\)\]?$"
+    r"^\[?instance type \(string\) .* primitive type \(\w+: \[\"object\"\]\)\]?$"
     r"|\bproto:.* syntax error \([^)]*\): unexpected token [#\"]"
     r"|^Expected structure or null$"
 )
 """AWS and Protocol Buffers, which do not tell where."""
 _ANY_LIST = LazyPattern(r"^Expected list or null$")
 _INSTANCE_OF = LazyPattern(
-    r"Cannot construct instance of `(?:[\w$]+\.)*(?P<stem>\w+?)(?:Dto|DTO|Model)?`"
+    r"`(?:[a-z]\w*[.$])(?:[\w$]+[.$])*(?P<stem>[A-Z]\w*?)(?:Dto|DTO|Model)?`"
 )
+"""The name of a class."""
 _TYPE_NAMED = LazyPattern(r"\btype [`'\"]?(?:\w+\.)*(\w+)")
 """Of a type of the service's own, which often is called as the field is at its end."""
 
@@ -580,21 +590,50 @@ def placed_anyhow(
         letters -= len(value) if isinstance(value, str) else 0
         if letters < 0:
             return
-        if isinstance(value, str):
-            yield from _before_colons(value[:MAX_TEXT], sent, phrases)
-        if isinstance(value, list):
-            yield from _in_table(value, sent, phrases)
-        if not isinstance(value, dict) or has_parts(value):
-            continue
+        if _NOT_SAID.isdisjoint(map(spelling, way)):
+            yield from _placed_in(way, value, sent, phrases)
+
+
+def _placed_in(
+    way: Path, value: JSON, sent: JSON, phrases: Container[str]
+) -> Iterator[FieldFault]:
+    if isinstance(value, str):
+        yield from _before_colons(value[:MAX_TEXT], sent, phrases)
+    elif isinstance(value, list):
+        yield from _in_table(value, sent, phrases)
+    elif isinstance(value, dict) and not has_parts(value):
         place, said = place_in(value, sent), [*sayings(value)]
         if place is None:
             yield from _under_containers(way, value, sent, phrases)
+        elif inner := _named_inside(place, value, sent):
+            yield FieldFault(inner, Fault.MISSING)
         elif said and not (
             all(spelling(one) in _STATUSES for one in said)
             # An object with too much inside is not itself too much.
             or (isinstance(value_at(sent, place), dict) and says_strict(value, ""))
         ):
             yield fault_at(place, " ".join(said))
+
+
+_NOT_SAID = SHOWN | word_set("found received schema")
+"""Under these stands what would do, what was sent, or a rule of JSON Schema."""
+
+
+def _named_inside(place: Path, value: Mapping[str, JSON], sent: JSON) -> Path:
+    """Return the name that is told beside the way to an object of ours.
+
+    As in `{"error": "E17", "data": "media_type", "path": ["output"]}`.
+    """
+    there = value_at(sent, place)
+    if not isinstance(there, dict):
+        return ()
+    names = [
+        one
+        for key, one in value.items()
+        if isinstance(one, str) and spelling(key) not in {*SAYING_KEYS, *FIELD_KEYS}
+        if _is_surely_name(one, sent) and one not in there and one not in place
+    ]
+    return (*place, names[0]) if len(names) == 1 else ()
 
 
 def _under_containers(
@@ -613,17 +652,53 @@ def _under_containers(
     is_of_texts = not (is_around_all or _is_verdict_with_code(told)) and all(
         isinstance(one, str) and one in told for one in value.values()
     )
+    is_of_texts = is_of_texts and not any(map(_OF_ONE_ANSWER.fullmatch, told))
     is_of_texts |= bool(way and value) and all(
         isinstance(one, str) and one in phrases for one in value.values()
     )
+    is_item = bool(way) and ("." in way[-1] or _is_surely_name(way[-1], sent))
     for name, inner in value.items():
-        said = texts_of(inner)
+        is_name_of_ours = "." in name or _is_surely_name(name, sent)
+        said = texts_of(inner) or [*(_said_in_items(inner) if is_name_of_ours else ())]
         is_around = _is_container(name) and (is_around_all or name.lower() != "data")
+        is_around &= not (said and all(one in phrases for one in said))
+        is_around |= is_item and spelling(name) in SAYING_KEYS
         is_place = is_name(name) and not (is_around or name in OF_THE_WHOLE)
         is_said = bool(said) and not ours.issuperset(said)
         if is_place and is_said and (is_of_lists or is_of_texts):
-            path = (*reversed(inside), *path_of(name))
+            around = (*reversed(inside),)
+            is_list = bool(around) and isinstance(value_at(sent, around), list)
+            path = (*around, *((FIRST,) if is_list else ()), *path_of(name))
             yield fault_at(path, " ".join(said))
+
+
+def tells_a_name(found: FieldFault, told: Iterable[str], sent: JSON) -> bool:
+    """Return whether a sentence tells itself which field it is about, and not its key.
+
+    As in `{"reasons": ["typist_id is required"]}`.
+    """
+    key = found.path[-1]
+    said = " ".join(one for one in told if " " in one and one in found.phrase)
+    quoted = {*OPTION.findall(said)} & leaf_names(sent)
+    formed = {one for one in re.findall(NAME, said) if HUMPED.search(one)}
+    formed = {o for o in formed if spelling(o) not in _OUR_WORDS and not o.isupper()}
+    named = quoted | formed
+    return bool(named) and not any(key in one or one in key for one in named)
+
+
+_OUR_WORDS = frozenset({"agentid", "taskid"})
+"""They may explain another name."""
+
+
+def _said_in_items(inner: JSON) -> Iterator[str]:
+    """Return what is said in a list of objects, as Play has under each name."""
+    for one in inner if isinstance(inner, list) else ():
+        if isinstance(one, dict):
+            yield from islice(sayings(one), 1)
+
+
+_OF_ONE_ANSWER = LazyPattern(r"(?=.*\d)(?![A-Z]+[-_]?\d+$)[\w:.+-]{8,}")
+"""A time, or an identifier, which says nothing of the name that it stands under."""
 
 
 def _is_verdict_with_code(told: Collection[str]) -> bool:
@@ -700,19 +775,43 @@ def in_phrases(
 ) -> Iterator[FieldFault]:
     """Read the names that stand where a phrase has one, be they plain words.
 
-    What stands in brackets explains a name, and is another text for each.
+    What stands in brackets explains a name, and is another text for each. Before it may
+    stand which object is meant, as in "output: missing field `format`".
     """
     frames = [
-        (LazyPattern(rf"({NAME})".join(map(re.escape, phrase.split("#", 1)))), fault)
-        for phrase, fault in (
-            (_unexplained(one), told) for one, told in phrases.items()
-        )
-        if phrase.count("#") == 1
+        (_frame_of(phrase), fault)
+        for phrase, fault in phrases.items()
+        if _unexplained(phrase).count("#") == 1
     ]
+    objects, names = [*_objects_in(sent)] if frames else [], leaf_names(sent)
     for text, (frame, fault) in product(prose_of(body, sent), frames):
-        if match := frame.fullmatch(_unexplained(text)):
-            path = path_of(match[1])
-            yield FieldFault(path, fault, is_exact=len(path) > 1)
+        for around, said in _within_objects(_unexplained(text), objects):
+            if match := frame.fullmatch(said):
+                path = (*around, *path_of(match[1]))
+                is_lacking = fault is Fault.VALUE and path[-1] not in names
+                told = Fault.MISSING if is_lacking else fault
+                yield FieldFault(path, told, is_exact=len(path) > 1)
+                break
+
+
+def _frame_of(phrase: str) -> LazyPattern:
+    parts = map(re.escape, in_common(_unexplained(phrase)).split("#", 1))
+    frame = rf"({NAME})".join(re.sub(r"(?<=\w\\ )0", r"\\d+", one) for one in parts)
+    return LazyPattern(frame)
+
+
+def _objects_in(sent: JSON) -> Iterator[Path]:
+    for way, value in islice(walk(sent), MAX_NODES):
+        if way and isinstance(value, dict):
+            yield way
+
+
+def _within_objects(text: str, objects: Iterable[Path]) -> Iterator[tuple[Path, str]]:
+    """Return a text as it is, and without the way to an object before what is said."""
+    yield (), text
+    for way in objects:
+        named = re.escape(".".join(way))
+        yield way, re.sub(rf"(?<![\w.]){named}(?:: |\.)", "", text, count=1)
 
 
 def _chosen_in(phrase: str, there: JSON) -> str:
@@ -774,10 +873,32 @@ def typed_in_any_words(found: FieldFault) -> FieldFault:
     if inside and _LETTERS_AND_DIGITS.search(inside[1]):
         told -= NUMBERS  # as in "(the ticket number, like T-301)"
     kinds = {wants} & JSON_TYPES or told & JSON_TYPES
+    if not kinds and (shown := _only_value_in(found)):
+        return replace(found, options=shown)
     if len(kinds) != 1:
         return found
     span = _RANGE_OF_NUMBERS.search(inside[1]) if inside and kinds <= NUMBERS else None
     return replace(found, wants=kinds.pop(), options=span.groups() if span else ())
+
+
+_ENDS_IN_QUOTES = LazyPattern(r"([`'\"]{1,2})([^`'\"#]{1,40})\1\W*$")
+
+
+_EXPLAINED = LazyPattern(r"['\"`]#['\"`] \([^()]*[`'\"]([^`'\"#]{1,40})[`'\"]\)\W*$")
+
+
+def _only_value_in(found: FieldFault) -> tuple[str, ...]:
+    """Return the value that is quoted last, and alone, in what is said of a place.
+
+    It never stands for the work.
+    """
+    said = found.phrase.removeprefix("#")
+    if explained := _EXPLAINED.search(said):
+        return (explained[1],)
+    last = _ENDS_IN_QUOTES.search(said)
+    is_alone = found.is_exact and "#" not in said and len(OPTION.findall(said)) == 1
+    is_work = not {*RESULT_WORDS}.isdisjoint(words_of(found.path[-1]))
+    return (last[2],) if last and is_alone and not is_work else ()
 
 
 _EXAMPLE = any_case(
@@ -789,6 +910,8 @@ _EXAMPLE = any_case(
 """A number that would be right, as in "un numero di ore, ad es. 1,5"."""
 _LENGTHS = frozenset({"long", "short"})
 """A text is that, too, and not only a number of Java's."""
+_OF_BODIES = word_set("json record root segment section model struct")
+"""What is said of any body, as in `json: unknown field`, and not only of a type."""
 
 
 def _shown_in(found: FieldFault) -> FieldFault | None:
@@ -809,27 +932,57 @@ def in_unknown_words(found: FieldFault, sent: JSON) -> FieldFault:
     there = value_at(sent, found.path)
     if not found.phrase or there is None:
         return found
-    if shown := _shown_in(found):
-        return shown
-    is_choice = not _CHOICES.isdisjoint(words_of(found.path[-1])[-1:])
-    options = _options_in_prose(found.phrase, "" if is_choice else there)
-    if options := options or listed_last(found.phrase):
+    return _shown_in(found) or _of_a_choice(found, there)
+
+
+def _of_a_choice(found: FieldFault, there: JSON) -> FieldFault:
+    """Return what is said of a value with those that are listed, or their type."""
+    options = _listed_in(found, there)
+    if options and _is_of_types(options):
+        return replace(found, fault=Fault.TYPE, wants=type_of_word(options[0]))
+    if options and type_of(there) not in map(type_of_word, options):
         return replace(found, options=options, phrase="")
+    is_choice = not _CHOICES.isdisjoint(words_of(found.path[-1])[-1:])
     if is_choice and (chosen := _chosen_in(found.phrase, there)):
         return replace(found, options=(chosen,))
     return _of_type_in_words(found, there)
 
 
+def _is_of_types(options: Iterable[str]) -> bool:
+    return _TYPES_OF_VALUES.issuperset(map(type_of_word, options))
+
+
+def _listed_in(found: FieldFault, there: JSON) -> tuple[str, ...]:
+    """Return the values that are listed, or quoted at the end, in unknown words."""
+    is_choice = not _CHOICES.isdisjoint(words_of(found.path[-1])[-1:])
+    last = tuple(o for o in _only_value_in(found) if o != str(there))
+    last = () if " " in str(there) and not is_choice else last
+    listed = last or _options_in_prose(found.phrase, "" if is_choice else there)
+    return listed or listed_last(found.phrase) or _in_square(found.phrase)
+
+
+_SQUARE = LazyPattern(rf"\[['\"]?({BARE_ITEM})['\"]?\]")
+
+
+def _in_square(said: str) -> tuple[str, ...]:
+    """Return what stands in the only brackets that lists have, be it a single value."""
+    listed = _SQUARE.findall(said)
+    return items_in(listed[0]) if len(listed) == 1 else ()
+
+
 def _of_type_in_words(found: FieldFault, there: JSON) -> FieldFault:
     """Return what is said of a value with the only type that a sentence names."""
-    words = {*re.findall(r"[A-Za-z]+", found.phrase)} - _LENGTHS
+    words = {*re.findall(r"[A-Za-z]+\d*", found.phrase)} - _LENGTHS - _OF_BODIES
     kinds = {*map(type_of_word, words)}
     is_number = type_of(there) in NUMBERS
-    others = (kinds & JSON_TYPES) - {type_of(there)}
+    others = (kinds & _TYPES_OF_VALUES) - {type_of(there)}
     others -= NUMBERS if is_number else frozenset()
     if len(others) == 1:
         return replace(found, fault=Fault.TYPE, wants=others.pop(), phrase="")
     return found
+
+
+_TYPES_OF_VALUES = JSON_TYPES | {"boolean", "uuid"}
 
 
 def _is_container(name: str) -> bool:
@@ -866,7 +1019,44 @@ def mentioned(body: JSON, sent: JSON) -> tuple[str, ...]:
     names = leaf_names(sent)
     found = mentions_in(body, sent)
     found.sort(key=lambda one: -one.form)
-    return tuple(one.path[-1] for one in found if one.path[-1] not in names)
+    told = [one.path[-1] for one in found]
+    return tuple(one for one in told if one not in names)
+
+
+def perhaps_mentioned(body: JSON, sent: JSON) -> tuple[str, ...]:
+    """Return words that stand where a name would, and may be any words."""
+    told = [*_told_alone(body), *_plain_words(prose_of(body, sent))]
+    names = leaf_names(sent)
+    return tuple(one for one in dict.fromkeys(told) if one not in names)
+
+
+def _told_alone(body: JSON) -> Iterator[str]:
+    """Return the words that stand alone in a value, and in a sentence beside it.
+
+    As in `{"refused": "The transcription is missing.", "see": "transcription"}`.
+    """
+    texts = [*islice(strings_in(body), MAX_FINDINGS)]
+    words = {word for one in texts if " " in one for word in words_of(one)}
+    for one in texts:
+        if is_name(one) and one.islower() and words.issuperset(words_of(one)):
+            yield one
+
+
+def _plain_words(told: Iterable[str]) -> Iterator[str]:
+    """Return the plain words that stand where a name would, in any language.
+
+    What is listed behind a colon, as in "missing: loan, entry", and with what a text
+    begins that does not begin as a sentence does: "brewer is required".
+    """
+    for clause in (c for text in told for c in _LINES.split(text)):
+        listed = _BEHIND_A_COLON.search(clause)
+        first = _FIRST_WORD.match(clause)
+        words = items_in(listed[1]) if listed else (first[1],) if first else ()
+        yield from (one for one in words if one.lower() not in NO_NAMES)
+
+
+_BEHIND_A_COLON = LazyPattern(r"^[^:,]{1,100}: ([a-z]\w*(?:, ?[a-z]\w*){0,5})\W*$")
+_FIRST_WORD = LazyPattern(r"([a-z]\w*) \S")
 
 
 def mentions_in(body: JSON, sent: JSON) -> list[_Mention]:
@@ -904,8 +1094,11 @@ def _mentioned_in(text: str, *, is_lone: bool, is_code: bool) -> Iterator[_Menti
         name, is_quoted = match["name"], bool(match["quote"])
         if (is_foreign and not is_quoted and not name.isascii()) or is_class_name(name):
             continue
-        if is_day(wanted_type(name)):
-            continue  # the form of a date, as in "YYYY-MM-DD"
+        if is_day(wanted_type(name)) or _MEDIA_TYPE.match(name):
+            continue  # the form of a date, as in "YYYY-MM-DD"; "text/plain"
+        if _EXTRA_HEADER.match(name):
+            yield _Mention((HEADER + name,), 2, text)
+            continue
         words = [one for one in words_of(name) if not is_code or one not in VERDICTS]
         is_type = name.endswith(("Error", "Exception")) or name.isupper()
         known = NO_NAMES - WEAK_NAMES if is_quoted else NO_NAMES
@@ -917,6 +1110,8 @@ def _mentioned_in(text: str, *, is_lone: bool, is_code: bool) -> Iterator[_Menti
             yield _Mention(path_of("_".join(words) if is_code else name), form, text)
 
 
+_MEDIA_TYPE = LazyPattern(r"(?:application|audio|image|multipart|text|video)/")
+_EXTRA_HEADER = LazyPattern(r"[Xx]-[A-Za-z]")
 _MEANT = TASK_NOUNS.union(AGENT_NOUNS, RESULT_WORDS, EVIDENCE_WORDS, *NOUNS.values())
 _MEANT -= NO_NAMES | {"by", "who"}
 
@@ -925,7 +1120,11 @@ def named_in_passing(mentions: Iterable[_Mention], sent: JSON) -> list[FieldFaul
     """Take names out of sentences that nobody understands."""
     names = leaf_names(sent)
     formed = [one for one in mentions if one.form]
+    outside = [one for one in formed if not _is_in_brackets(one)]
+    formed = outside or formed
     missed = [one for one in formed if one.path[-1] not in names]
+    if len(missed) < len(formed):  # it may say which action has a name of ours
+        missed = [one for one in missed if one.path[-1] not in _VERBS]
     # "Give your own agent_id as 'operator'" tells one name, and what it means.
     called = [one for one in missed if _is_called(one)]
     missed = called or missed
@@ -944,21 +1143,113 @@ def named_in_passing(mentions: Iterable[_Mention], sent: JSON) -> list[FieldFaul
     return [fault_at(one.path, one.text, is_exact=False) for one in clear]
 
 
+def _is_in_brackets(one: _Mention) -> bool:
+    """Return whether a word explains a name that stands before it in quotes."""
+    shown = re.escape(one.path[-1])
+    return bool(re.search(rf"[`'\"] ?\([^()]*[`'\"]{shown}[`'\"]\)", one.text))
+
+
+def named_besides(
+    found: Iterable[FieldFault], mentions: Iterable[_Mention], sent: JSON
+) -> list[FieldFault]:
+    """Take the names out of the other sentences, where some are understood."""
+    names = {one.path[-1] for one in found} | leaf_names(sent)
+    others = [o for o in mentions if o.form and not names & {*re.findall(NAME, o.text)}]
+    return named_in_passing(others, sent)
+
+
 def said_of_one(body: JSON, sent: JSON) -> Iterator[FieldFault]:
     """Take what is said of the only name of ours in a clause that nobody understands.
 
-    Or of the only whole way. A plain word of the trade, such as `result`, is a name
-    where a type or values follow.
+    Or of the only whole way, as in `body/results/0`. A plain word of the trade, such as
+    `result`, is a name where a type or values follow.
     """
     ours = [path for path, _ in leaves_of(sent) if path]
     ways = {path[-1]: path for path in ours} | {".".join(path): path for path in ours}
     for clause in (c for text in prose_of(body, sent) for c in _LINES.split(text)):
-        named = [word for word in re.findall(NAME, clause) if word in ways]
+        named = {word: ways[word] for word in re.findall(NAME, clause) if word in ways}
+        named = named or _whole_ways(clause, sent)
         if len(named) == 1 and (" " in clause or not clause.isascii()):
-            found = in_unknown_words(fault_at(ways[named[0]], clause), sent)
-            is_plain = found.phrase and _MEANT.issuperset(words_of(named[0]))
+            ((name, path),) = named.items()
+            said = clause.replace(name, ".".join(path))
+            found = in_unknown_words(fault_at(path, said), sent)
+            is_plain = found.phrase and _MEANT.issuperset(words_of(name))
             if found.fault in {Fault.TYPE, Fault.VALUE} and not is_plain:
                 yield found
+
+
+_WAY = LazyPattern(r"[\w$]+(?:(?:/|\.|\[)[\w$]+\]?)+")
+
+
+def _whole_ways(clause: str, sent: JSON) -> dict[str, Path]:
+    """Return the ways into our body that a clause has, or that end what it has."""
+    there = {way for way, _ in islice(walk(sent), MAX_NODES) if way}
+    found = {}
+    for word in _WAY.findall(clause):
+        parts = tuple(re.findall(r"[\w$]+", word))
+        ends = (parts[i:] for i in range(min(len(parts), 3)))
+        if way := next((one for one in ends if one in there), None):
+            found[word] = way
+    return found
+
+
+def named_in_list(told: Iterable[str], sent: JSON) -> list[FieldFault]:
+    """Take the names of a list, whatever is said of them.
+
+    What is listed with names of ours lacks: "send json with: item_id, annotation". In a
+    list as JSON has it they lack, too, if none is ours, and are too much if all are.
+    """
+    clauses = (one for text in told for one in _LINES.split(text))
+    return [found for one in clauses for found in _named_in(one, sent)]
+
+
+def _named_in(clause: str, sent: JSON) -> Iterator[FieldFault]:
+    names, ours = leaf_names(sent), {*strings_in(sent)}
+    whole = _JSON_LIST.search(clause)
+    listed = whole or _LISTED.search(clause)
+    items = items_in(next(filter(None, listed.groups()))) if listed else ()
+    known = [one for one in items if one in names]
+    others = [one for one in items if one not in names]
+    are_names = bool(items) and all(map(is_name, items)) and ours.isdisjoint(items)
+    are_names &= not any(f'"{one}"' in clause for one in ours)  # it is of a value
+    are_names &= len({*items}) == len(items)
+    are_names &= _TYPES_OF_VALUES.isdisjoint(map(type_of_word, others))
+    rest = clause.replace(listed[0], "") if listed else ""
+    outside = names.intersection(OPTION.findall(rest)) - {*items}
+    if are_names and known and len(items) > 1 and len(outside) == 1:
+        # As in: the field "agentId" is new here (2 are known: "taskId", "version").
+        yield FieldFault((*outside,), Fault.UNKNOWN, is_exact=False)
+        for name in items:
+            yield FieldFault((name,), Fault.ALLOWED, is_exact=False)
+    elif are_names and others and (known or whole):
+        for name in others:
+            yield FieldFault((name,), Fault.MISSING, is_exact=False)
+    elif are_names and (len(known) > 1 or (known and _is_listed(clause))):
+        for name in known:
+            yield FieldFault((name,), Fault.UNKNOWN, is_exact=False)
+
+
+_HUMPED_NAME = r"[A-Za-z0-9]+(?:_[A-Za-z0-9]+)+(?:__c)?"
+_JSON_LIST = LazyPattern(
+    r"(?<![^\s(:=])\[ ?(\"[\w.-]{1,40}\"(?:, ?\"[\w.-]{1,40}\")*"
+    rf"|{_HUMPED_NAME}(?:, ?{_HUMPED_NAME})+) ?\]"
+)
+
+
+def _is_listed(clause: str) -> bool:
+    """Return whether a list stands where one ends a sentence, be it of one name."""
+    return bool(_LIST_OF_ONE.search(clause))
+
+
+_LIST_OF_ONE = LazyPattern(r"[(:=] ?\[ ?\"")
+_QUOTED_NAME = r"[`'\"][\w.-]{1,40}[`'\"]"
+_LISTED = LazyPattern(
+    rf"({_QUOTED_NAME}(?:, ?{_QUOTED_NAME})+)"
+    rf"|: ({BARE_ITEM}(?:, ?(?:and )?{BARE_ITEM})+)\W*$"
+)
+
+
+_VERBS = word_set("claim submit complete")
 
 
 def _is_called(one: _Mention) -> bool:
