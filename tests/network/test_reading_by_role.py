@@ -810,6 +810,44 @@ def test_of_two_numbers_the_one_that_counts_the_records_is_no_reward() -> None:
     assert [one.reward for one in read({"edges": nodes})] == [30, 26, 22, 18]
 
 
+def test_a_total_with_its_currency_is_the_reward_and_no_quantity_is() -> None:
+    listed = records(
+        lambda n: {
+            "orderId": f"04-1187{n}-20415",
+            "text": TEXTS[n],
+            "pricing": {"total": {"value": f"3{n}.0", "currency": "CREDITS"}},
+            "lineItems": [{"title": "Enamel sign", "quantity": 1}],
+        }
+    )
+
+    assert [task.reward for task in read(listed)] == [30, 31, 32, 33]
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"CustomerRef": {"value": "58", "name": "A shop"}, "TotalAmt": 3.0},
+        {"blattnummer": 212, "verguetung": 3},
+    ],
+)
+def test_what_refers_to_something_is_no_reward(more: dict[str, JSON]) -> None:
+    listed = records(lambda n: {"Id": f"{147 + n}", "text": TEXTS[n], **more})
+
+    assert {task.reward for task in read(listed)} == {3}
+
+
+def test_a_text_may_be_spoken_of_in_what_all_tasks_have_alike() -> None:
+    listed = records(
+        lambda n: {
+            "number": n + 1,
+            "what": f"A sign for wall {n}. Just the words below, all in capitals.",
+            "words": TEXTS[n],
+        }
+    )
+
+    assert [task.text for task in read(listed)] == [*TEXTS]
+
+
 def test_the_only_number_is_rather_the_reward_than_the_id() -> None:
     made = records(
         lambda n: {"viite": f"tide-{'abcd'[n]}", "liksa": 10 + 3 * n, "text": TEXTS[n]}

@@ -153,6 +153,8 @@ _OF_WHAT_IS_HELD = re.compile(
     r"\b(?:you|agent|worker|contractor|account|user)\b(?: [\w-]+)? "
     r"(?:already )?(?:have|has|hold|holds)(?: \w+)? \d+ (?:(?:of|/) ?\d+ )?"
     rf"(?:\w+ ){{0,2}}?{_WORK}"
+    r"|\b(?:you|(?:agent|worker|contractor|account|user)(?:_?id)?)"
+    rf" already (?:have|has|hold|holds) an? (?:\w+ )?{_WORK}"
     r"|\b(?:complete|finish|return|close|release|annotate)"
     r" (?:one|it|them|those|some|(?:an|the)other)(?: of (?:them|those))? first\b",
     re.IGNORECASE,
@@ -169,7 +171,8 @@ def _prose(reply: Reply) -> str:
     if not said and isinstance(reply.body, dict):
         # Of each field, as Ecto's `{"errors": {"state": ["is in_review"]}}`.
         errors = [*map(Fields(reply.body).get, NAMES["no_fields"])]
-        said = "; ".join(one for _, one in walk(errors) if isinstance(one, str))
+        told = (w for e in errors for w in walk(e) if isinstance(w[1], str))
+        said = "; ".join(" ".join((*way[-1:], str(one))) for way, one in told)
     return (said or reply.text)[:MOST_SAID]
 
 

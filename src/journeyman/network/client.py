@@ -546,11 +546,17 @@ def _said(
     return {**values, "key": key, WORDS: words, **counts_of(values)}
 
 
+CREATED = 201
+
+
 def _with_headers(action: str, reply: Reply, read: answers.Receipt) -> answers.Receipt:
-    """Return what was read, with what headers told: a version, and where it goes on."""
+    """Return what was read, with what headers told: a version, where it goes on."""
     told = {"etag": reply.headers.get("etag")}
+    location = reply.headers.get("location", "")
     if reply.status == ACCEPTED:
-        told["location"] = reply.headers.get("location")
+        told["location"] = location
+    elif reply.status == CREATED:  # its end names what was made
+        told["location.id"] = urlsplit(location).path.rstrip("/").rpartition("/")[2]
     given = {f"{action}.{name}": value for name, value in told.items() if value}
     return replace(read, given={**given, **read.given}) if given else read
 

@@ -1,5 +1,7 @@
 """What words mean that nobody knows shows in what helps against them."""
 
+from dataclasses import replace
+
 import pytest
 from tests.network.service_model.strict_network import (
     Names,
@@ -8,11 +10,22 @@ from tests.network.service_model.strict_network import (
     client_of,
 )
 
-from journeyman.domain.outcomes import Confirmed
-from journeyman.domain.tasks import JSON, IdempotencyKey, Result, Task, TaskId
+from journeyman.domain.outcomes import Confirmed, Refused
+from journeyman.domain.tasks import (
+    JSON,
+    IdempotencyKey,
+    Progress,
+    Result,
+    Task,
+    TaskId,
+)
+from journeyman.network.service_model.model import RefusedShape, RequestModel
+from journeyman.network.service_model.no_in_yes import misses_names
 from journeyman.network.service_model.refusals.faults import Fault
 from journeyman.network.service_model.refusals.refusal import read_refusal
+from journeyman.network.service_model.request import Placed, RequestShape
 from journeyman.network.service_model.search import read_document
+from journeyman.network.service_model.writing import Constraints, Wanted
 
 KEY = IdempotencyKey("key-1")
 TASK = Task(id=TaskId("t-7"))
@@ -129,6 +142,132 @@ async def test_a_name_that_was_asked_for_is_not_left_out_for_its_value() -> None
     assert all("status" in body for body in network.bodies("complete")[1:])
 
 
+async def test_headers_that_one_action_had_to_have_are_sent_with_the_others() -> None:
+    network = StrictNetwork({"claim": [], "submit": []}, strict=False)
+    lacks: JSON = {"message": "Missing sentAt in the request header"}
+    network.answers += [(400, lacks), (200, {}), (200, {})]
+
+    async with client_of(network) as client:
+        await client.claim(TASK, KEY)
+        await client.submit(TASK, DONE, KEY)
+
+    (_, claim, _), (_, submission, headers) = network.requests[-2:]
+    assert headers["sentat"]
+    assert claim["task_id"] == submission["task_id"] == "t-7"
+
+
+async def test_what_was_made_is_named_by_the_end_of_its_address() -> None:
+    network = StrictNetwork(
+        {"submit": [], "complete": ["fulfillment_id"]}, strict=False
+    )
+    network.headers = {"Location": "https://network.invalid/fulfillments/F-77?x=1"}
+    network.answers += [(201, {})]
+
+    async with client_of(network) as client:
+        submitted = await client.submit(TASK, DONE, KEY)
+
+    assert isinstance(submitted, Confirmed)
+    assert submitted.value.given["submit.location.id"] == "F-77"
+
+
+async def test_what_was_no_so_far_is_not_sent_again() -> None:
+    network = StrictNetwork({"complete": ["task_id", "completed"]})
+    network.answers += [(400, {"error": "completed is required"}), (200, {})]
+    task = replace(TASK, raw={"completed": False})
+
+    async with client_of(network) as client:
+        await client.complete(task, KEY)
+
+    assert network.bodies("complete")[-1]["completed"] is True
+
+
+async def test_that_a_task_is_completed_already_is_no_fault_of_a_body() -> None:
+    network = StrictNetwork({"complete": ["task_id"]})
+    network.answers += [(422, {"errors": {"state": ["is already completed"]}})]
+
+    async with client_of(network) as client:
+        outcome = await client.complete(TASK, KEY)
+
+    assert isinstance(outcome, Refused)
+    assert outcome.progress is Progress.DONE
+    assert len(network.bodies("complete")) == 1
+
+
+async def test_beside_the_listings_own_name_of_a_task_another_id_is_not_the_tasks() -> (
+    None
+):
+    network = StrictNetwork({"claim": ["vorgangId", "bearbeiterId"]}, strict=False)
+    lacks: JSON = {"errors": {"bearbeiterId": ["fehlt"], "deadline": ["fehlt"]}}
+    network.answers += [(400, lacks), (200, {})]
+    task = replace(TASK, raw={"vorgangId": "t-7", "eintragungstext": "a b c"})
+
+    async with client_of(network) as client:
+        await client.claim(task, KEY)
+
+    last = network.bodies()[-1]
+    assert (last["vorgangId"], last["bearbeiterId"]) == ("t-7", "agent-1")
+
+
+async def test_a_note_is_words_and_no_number_of_an_answer() -> None:
+    network = StrictNetwork(
+        {"claim": [], "complete": ["completion_note"]}, strict=False
+    )
+    network.answers += [(200, {"assignment_id": 50412})]
+    network.answers += [(400, {"error": "completion_note is required"}), (200, {})]
+
+    async with client_of(network) as client:
+        claimed = await client.claim(TASK, KEY)
+        assert isinstance(claimed, Confirmed)
+        await client.complete(TASK, KEY, claimed.value.given)
+
+    assert network.bodies("complete")[-1]["completion_note"] != 50412
+
+
+async def test_no_other_value_stands_for_the_value_of_a_result() -> None:
+    network = StrictNetwork({"submit": []}, strict=False)
+    lacks: JSON = {"errors": [{"path": "resultMemo.value", "message": "is required"}]}
+    network.answers += [(400, lacks), (200, {})]
+    task = replace(TASK, raw={"taskId": "t-7", "customerRef": {"value": "58"}})
+
+    async with client_of(network) as client:
+        given = {"claim.customerRef.value": "58"}
+        await client.submit(task, DONE, KEY, given)
+
+    assert network.bodies("submit")[-1]["resultMemo"] == {"value": "A B C D"}
+
+
+async def test_a_text_that_should_be_a_longer_one_is_another_one_then() -> None:
+    network = StrictNetwork({"claim": ["reason"]}, strict=False)
+    wrong: JSON = {"error": "reason must be a string with a minimum length of 10"}
+    network.answers += [(400, {"error": "reason is required"}), (400, wrong), (200, {})]
+
+    async with client_of(network) as client:
+        await client.claim(TASK, KEY)
+
+    first, second = (body["reason"] for body in network.bodies()[1:])
+    assert first != second
+
+
+def test_a_text_in_a_yes_is_no_complaint_about_a_field() -> None:
+    gives: JSON = {"order_no": "QL5D23", "text": "fragile glass inside", "created": 17}
+    answer: JSON = {"code": 0, "msg": "ok", "data": gives}
+
+    assert not misses_names(answer, {"job_no": 4107, "worker": "w-1"})
+    assert misses_names({"notes": [{"entry": "text", "note": "left out"}]}, {"a": 1})
+
+
+def test_what_leaves_no_body_is_learned_again_without_those_that_were_refused() -> None:
+    shape = RequestShape((Placed(("task_id",), "task_id"),))
+    wanted = Constraints(wanted=(Wanted(("quest",)),), unknown=(("task_id",),))
+    refused = RefusedShape(shape, "vlork", 400, has_taught=True)
+    known = RequestModel(constraints=wanted, refused=(refused,))
+
+    again = known.begin_again()
+
+    assert again.constraints == Constraints()
+    assert again.marks == {shape.mark}
+
+
 SENT: JSON = {"task_id": "t-7", "result": "A B C D", "agent_id": "a-9"}
 INSIDE: JSON = {"task_id": "t-7", "output": {"text": "A B C D"}}
 
@@ -144,7 +283,11 @@ INSIDE: JSON = {"task_id": "t-7", "output": {"text": "A B C D"}}
             SENT,
             {"agent_id": Fault.UNKNOWN, "task_id": "", "version": ""},
         ),
-        ('vlork (["task_id","agent_id"])', SENT, {"task_id": "", "agent_id": ""}),
+        (
+            'vlork (["task_id","agent_id"])',
+            SENT,
+            {"task_id": Fault.UNKNOWN, "agent_id": Fault.UNKNOWN},
+        ),
         ("body/output/text vlork number", INSIDE, {"output.text": Fault.TYPE}),
         ("vlork X-Step-Nonce mimsy", SENT, {"header:X-Step-Nonce": Fault.MISSING}),
         (
@@ -164,11 +307,17 @@ INSIDE: JSON = {"task_id": "t-7", "output": {"text": "A B C D"}}
         ),
         (
             {
-                "code": "x",
-                "inner": {"date": "2026-01-05T00:00:00", "request-id": "a1-b22"},
+                "error": {
+                    "code": "Bad",
+                    "message": "Vlork 'agent_id' spab.",
+                    "inner": {
+                        "date": "2026-01-05T00:00:00",
+                        "request-id": "d866c104-05cd-4752-b852-842f35dce7a8",
+                    },
+                }
             },
             SENT,
-            {},
+            {"agent_id": ""},
         ),
         ({"reasons": ["typist_id vlork"]}, SENT, {"typist_id": Fault.MISSING}),
         ("vlork text/plain, text/html", SENT, {}),

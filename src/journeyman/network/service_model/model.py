@@ -58,6 +58,7 @@ from journeyman.network.service_model.request import (
     Placed,
     RequestShape,
     Values,
+    is_header,
     is_outside,
 )
 from journeyman.network.service_model.revision import meanings, revised
@@ -329,6 +330,10 @@ class RequestModel:
         """Return it with what a language model proposed about a refusal."""
         return replace(self, suggestions=(*self.suggestions, suggestion))
 
+    def begin_again(self) -> "RequestModel":
+        """Return it without what refusals have said, but not without their shapes."""
+        return replace(self, constraints=next(iter(self.ways), Constraints()))
+
     def forgive(self, most: int) -> "RequestModel":
         """Return it without the shapes that were refused longest ago.
 
@@ -425,7 +430,8 @@ class ServiceModel:
             return known.proven
         constraints = known.constraints
         shown = () if constraints.wanted else (*examples_in(action, values),)
-        more = (*shown, *self._named_before(action), *_forms_in(known, values))
+        named = (*self._named_before(action), *self._headers_before(action))
+        more = (*shown, *named, *_forms_in(known, values))
         constraints = replace(constraints, wanted=(*constraints.wanted, *more))
         style = self.style_for(action, listed)
         if known.ways:
@@ -462,6 +468,20 @@ class ServiceModel:
                 is_open = not known.get(one.path) and known.allows_at(one)
                 if is_of_claim and one.path[:-1] == around and is_open:
                     yield Wanted(one.path, wants=one.kind)
+
+    def _headers_before(self, action: str) -> Iterator[Wanted]:
+        """Return the headers that other actions had to have, as of a gateway."""
+        known = self.of(action).constraints
+        asked = {
+            one.path
+            for request in self.requests.values()
+            for one in request.constraints.wanted
+            if is_header(one.path)
+        }
+        placed = (one for shape in self._beside(action) for one in shape.placed)
+        for one in {one.path: one for one in placed if one.path in asked}.values():
+            if known.get(one.path) is None and known.allows_at(one):
+                yield Wanted(one.path)
 
     def _beside(self, action: str) -> list[RequestShape]:
         """Return the shapes that were understood of other actions."""
@@ -1265,7 +1285,11 @@ class _Learning:
             if sent is not None and sent.source == "now":
                 return replace(known, misfits=(*known.misfits, (path, "now")))
             finding = replace(finding, wants="datetime")
-        is_value = finding.fault is Fault.VALUE
+        is_text = sent is not None and sent.kind == "string"
+        # As in "must be a string with a minimum length of 10", of a text.
+        is_value = finding.fault is Fault.VALUE or (
+            is_text and finding.wants == "string"
+        )
         inner = (*path, FIRST)
         inside = any(one.path[: len(path)] == path for one in self.shape.placed)
         if finding.wants == "array" and inner in self.shape.paths:

@@ -59,7 +59,19 @@ def misses_names(answer: JSON, sent: JSON) -> bool:
     return any(
         one.fault is Fault.MISSING and one.path[-1] not in names
         for one in read_refusal(answer, "", sent, is_prose_read=False)
-        if is_said or one.is_exact
+        if is_said or (one.is_exact and not _is_of_a_record(one.path[-1], answer))
+    )
+
+
+def _is_of_a_record(name: str, answer: JSON) -> bool:
+    """Return whether a text stands in an answer beside what says nothing of a field.
+
+    As the `text` of what is claimed does, beside a number or a flag.
+    """
+    return any(
+        any(isinstance(other, int | float) for other in inner.values())
+        for _, inner in islice(walk(answer), MAX_NODES)
+        if isinstance(inner, dict) and isinstance(inner.get(name), str)
     )
 
 

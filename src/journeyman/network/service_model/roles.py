@@ -9,6 +9,7 @@ in the same way.
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cached_property
+from itertools import chain
 
 from journeyman.domain.tasks import JSON
 from journeyman.network.service_model.naming import (
@@ -78,7 +79,7 @@ MEASURE_WORDS = word_set(
     "index row attempts retries level score version min max minimum maximum seconds "
     "minutes hours days duration timeout ttl votes views difficulty weight age limit "
     "rating confidence certainty probability year usd eur gbp dollars euros cents "
-    "percent percentage"
+    "percent percentage quantity qty"
 )
 TIME_WORDS = word_set(
     "at on time date datetime timestamp ts created updated modified posted published"
@@ -86,7 +87,7 @@ TIME_WORDS = word_set(
 REWARD_WORDS = word_set(
     "reward credit credits bounty payout pay pays payment price fee amount budget "
     "worth compensation prize earn earning earnings points tokens value commission "
-    "honorarium royalty stipend wage wages salary rate"
+    "honorarium royalty stipend wage wages salary rate amt"
 )
 DEADLINE_WORDS = word_set(
     "deadline due expires expiry expire expiration until before ends end closes close"
@@ -341,8 +342,13 @@ class _Search:
             if self._is_mostly(column, self._reader.amount)
             and column.path[:-1] not in with_unit
             and not column.has(TIME_WORDS | DEADLINE_WORDS | STATE_WORDS)
-            and (not column.has(MEASURE_WORDS) or self._is_in_cents(column))
-            and not column.ends_in(ID_WORDS)
+            and (
+                column.path in with_unit  # as a `total` with its currency
+                or not column.has(MEASURE_WORDS)
+                or self._is_in_cents(column)
+                or _is_total(column)
+            )
+            and not _names_something(column.path)
             and not any(_is_epoch(value) for value in column.values.values())
             and any(column.read(self._reader.amount))  # a flag may be 0 in all
         ]
@@ -459,7 +465,7 @@ class _Search:
         if len(self._records) < _FEW:
             return None
         said = ([str(one) for one in c.read(as_string)] for c in self._columns)
-        alike = [texts[0] for texts in said if texts and len({*texts}) == 1]
+        alike = chain.from_iterable(map(_said_in_all, said))
         general = [text for text in alike if " " in text]
         spoken = [
             one
@@ -551,6 +557,36 @@ def _holds_objects(column: _Column) -> bool:
     """Return whether its amounts are objects, which tell their unit."""
     return FIRST not in column.path and all(
         isinstance(value, dict) for value in column.values.values()
+    )
+
+
+_SENTENCE_ENDS = re.compile(r"(?<=[.!?:;])\s+")
+
+
+def _said_in_all(texts: Sequence[str]) -> list[str]:
+    """Return the sentences that all texts have, as "Just the words below."."""
+    parts = [{*_SENTENCE_ENDS.split(text[:_LONGEST_SAID])} for text in texts]
+    return sorted(set.intersection(*parts)) if parts else []
+
+
+_LONGEST_SAID = 600
+
+
+def _is_total(column: _Column) -> bool:
+    """Return whether it is the total of what is paid, as in `TotalAmt`."""
+    return column.has(REWARD_WORDS) and not column.has(MEASURE_WORDS - {"total"})
+
+
+_OF_NUMBERS = ("number", "nummer", "numer", "numero", "ref", "reference")
+
+
+def _names_something(path: Path) -> bool:
+    """Return whether a field, or an object around it, has numbers that are names.
+
+    As in `CustomerRef.value`, and in German `blattnummer`.
+    """
+    return not ID_WORDS.isdisjoint(words_of(path[-1])[-1:]) or any(
+        one.lower().endswith(_OF_NUMBERS) for one in path
     )
 
 

@@ -26,7 +26,7 @@ from pydantic import JsonValue, TypeAdapter, ValidationError
 from journeyman.domain import outcomes
 from journeyman.domain.clock import Clock
 from journeyman.domain.outcomes import Refusal
-from journeyman.domain.tasks import JSON, IdempotencyKey, Task
+from journeyman.domain.tasks import JSON, IdempotencyKey, Progress, Task
 from journeyman.network import events
 from journeyman.network.service_model.meaning import POST_WORDS
 from journeyman.network.service_model.model import (
@@ -90,6 +90,7 @@ from journeyman.observability.events import Log
 
 T = TypeVar("T")
 
+_OVER = frozenset({Progress.DONE, Progress.PAID})
 BODY_STATUSES = frozenset({400, 415, 417, 422, 428})
 """Statuses by which services say that they do not understand a request.
 
@@ -427,7 +428,8 @@ class RequestSearch:
             return found
         if refused is not None:
             self._learned.model = before
-        self._wait(action)
+        shape = self.model.next_shape(action, request.values(), request.listed)
+        self._wait(action, is_contradictory=shape is None)
         if refused is not None:
             return refused
         self.log.emit(
@@ -574,14 +576,17 @@ class RequestSearch:
         """Return what a refusal says of a shape; None where it is not about that."""
         if not isinstance(outcome, outcomes.Refused) or outcome.is_of_method:
             return None
-        if outcome.refusal is Refusal.FULL:
-            return None
-        if request.may_have_worked and request.may_have_worked(outcome):
+        may_have_worked = request.may_have_worked
+        if outcome.refusal is Refusal.FULL or (
+            may_have_worked and may_have_worked(outcome)
+        ):
             return None
         answer, message = outcome.answer, outcome.message
         is_proven = self.model.of(request.action).proven == shape
         body = shape.body(request.values(shape))
         findings = self._findings(request, shape, outcome, body)
+        if outcome.progress in _OVER and all(one.phrase for one in findings):
+            return None  # as in "state: is already completed"
         is_doubted = is_search or self._is_hardly_about_task(request, outcome)
         if not is_about_shape(
             outcome,
@@ -729,8 +734,12 @@ class RequestSearch:
             message=refused.message,
         )
 
-    def _wait(self, action: str) -> None:
-        """Rest, for longer each time; from the second on, some shapes may return."""
+    def _wait(self, action: str, *, is_contradictory: bool) -> None:
+        """Rest, for longer each time; from the second on, some shapes may return.
+
+        What is known is `contradictory` where it leaves no shape: something of it was
+        misunderstood, and is learned again, with what words mean by now.
+        """
         rounds, _ = self._learned.waits.get(action, (0, 0.0))
         seconds = min(FIRST_WAIT_SECONDS * 2**rounds, LONGEST_WAIT_SECONDS)
         until = self._clock.now().timestamp() + seconds
@@ -738,6 +747,8 @@ class RequestSearch:
         self._learned.refusals.pop(action, None)
         known = replace(self.model.of(action), misread=())
         is_again = known.proven is None and rounds
+        if is_contradictory and known.proven is None:
+            known = known.begin_again()
         self._know(action, known.forgive(SECOND_CHANCES) if is_again else known)
         self._save()
 
@@ -850,6 +861,7 @@ def _tells_of_shape(
         )
         is_of_field = is_unknown and "field" in refused.message
         is_of_field |= any(told.options and _meant_by(told, shape) for told in findings)
+        is_of_field |= any(_is_twice(one, shape) for one in wrong)
         return is_lacking or is_of_field or is_stand_in or (is_value and is_ours)
     match refused.refusal:
         case Refusal.REJECTED:  # a body is meant, where it is not about the work
@@ -895,6 +907,12 @@ def _as_listed(found: FieldFault, record: Mapping[str, JSON]) -> FieldFault:
     own = [one for one, words in parts.items() if len("".join(words[:1])) == 1]
     alike = [one for one in own if parts[one][1:] == words_of(name)]
     return replace(found, path=(alike[0],)) if len(alike) == 1 else found
+
+
+def _is_twice(placed: Placed, shape: RequestShape) -> bool:
+    """Return whether the task stands under another name, too: this is another's id."""
+    others = (one for one in shape.placed if one.path != placed.path)
+    return _is_task(placed) and any(one.source == placed.source for one in others)
 
 
 def _stands_in(placed: Placed) -> bool:

@@ -293,6 +293,14 @@ def cheapest(
                 heapq.heappush(heap, (cost + more, after))
 
 
+_NOTES = word_set("note notes comment comments remark remarks feedback")
+
+
+def _is_of_prose(path: Path) -> bool:
+    """Return whether a name asks for words, and for nothing else that we have."""
+    return not _NOTES.isdisjoint(words_of(path[-1])[-1:])
+
+
 def _is_measure(wanted: Wanted) -> bool:
     """Return whether a name asks for how much or how many."""
     return not (MEASURE_WORDS | _DURATIONS.keys()).isdisjoint(words_of(wanted.path[-1]))
@@ -712,7 +720,32 @@ class Writer:
         cost += 3.0 * self._is_other_id(wanted.path[-1], source)
         if source in _EMPTY_ABLE and value in _EMPTY:
             cost += 2 if wanted.wants == "object" else 5
-        return cost
+        return cost + self._cost_of_strange(wanted.path, source, value)
+
+    def _cost_of_strange(self, path: Path, source: str, value: JSON) -> float:
+        """Return what it costs more to send what is hardly meant there."""
+        if self._is_of_the_work(path) and source not in {"result", WORDS}:
+            return TOO_DEAR
+        is_id_for_words = _is_of_prose(path) and not _is_prose(value)
+        is_twice = source == "task_id" and self._is_at_home(path)
+        # A header that a gateway asks for is hardly the place where the task is named.
+        affinity_ = self.cost_of(path, source) if is_header(path) else 0.0
+        is_moved = source == "task_id" and affinity_ > _MEANT
+        return 5.0 * is_id_for_words + 3.0 * is_twice + 3.0 * is_moved
+
+    def _is_of_the_work(self, path: Path) -> bool:
+        """Return whether a `value` is that of the result: no other one is work."""
+        around = words_of(path[-2]) if path[-1:] == ("value",) and path[1:] else ()
+        return self.action == "submit" and bool({*around} & {*RESULT_WORDS})
+
+    def _is_at_home(self, path: Path) -> bool:
+        """Return whether the task stood under the listing's own name, and fitted there.
+
+        Then what else is wanted is rather another value.
+        """
+        named = ((self.style.id_name,), "task_id")
+        is_id = not ID_WORDS.isdisjoint(words_of(path[-1])[-1:])
+        return is_id and named in self.known.fitting and path != named[0]
 
     def _is_said_so(self, wanted: Wanted, source: str, value: JSON) -> bool:
         """Return whether it has the form that was shown, or is known by its name.
@@ -790,7 +823,7 @@ class Writer:
         known = self.style.paths.get(source)
         if known == path:
             return min(cost, 0.0)  # it stands there in another action
-        is_telling = bool({*words_of(path[-1])} - ID_WORDS)
+        is_telling = bool({*words_of(path[-1])} - ID_WORDS - {"value"})
         is_id = source in {"task_id", "agent_id"}
         if known and is_id and known[-1] == path[-1] and is_telling:
             cost = min(cost, 0.1)  # it is called so there
@@ -943,6 +976,8 @@ class Writer:
         if wanted.wants or is_outside(wanted.path):
             return 0.0 if wanted.wants == "object" else TOO_DEAR
         is_used = len(wanted.path) == 1 and wanted.path[0] in self.style.wrappers
+        words = words_of(wanted.path[-1])
+        is_used |= len(words) > 1 and words[-1] == "request"  # `DeliveryRequest`
         return -0.2 if is_used else self._wrap_cost_by_name(wanted)
 
     def _wrap_cost_by_name(self, wanted: Wanted) -> float:
@@ -958,7 +993,7 @@ class Writer:
         is_inner = is_result and len(wanted.path) > 1
         if self._has_neighbours(wanted.path) and (is_inner or not is_known):
             return ELIMINATED + 1.5
-        if head & NOUNS[self.action]:
+        if head & NOUNS[self.action] and not _DONE.issuperset(words):
             # A submission's `result` or `answer` is rather the result itself.
             is_plain = self.action != "submit" or head & {"submission", "submit"}
             return 0.4 if is_plain else 1.2

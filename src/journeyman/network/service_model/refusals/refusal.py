@@ -54,6 +54,7 @@ from journeyman.network.service_model.refusals.unclear import (
     prose_of,
     said_of_a_name,
     said_of_one,
+    shown_in_brackets,
     tells_a_name,
     told_by_keys,
     typed_in_any_words,
@@ -297,6 +298,7 @@ def _understood(
         or clear
         or named_beside(body, sent)
         or named_beside_its_value(told, sent)
+        or shown_in_brackets(told, sent)
         or (told_by_keys(body, sent) if is_prose_read else [])
         or (missed_in_prose(told, sent) if is_prose_read else [])
     )
@@ -566,6 +568,8 @@ def _in_light_of(found: FieldFault, sent: JSON) -> FieldFault:
         return replace(found, wants="objectid")  # as its extended JSON writes one
     if found.fault is Fault.TYPE and not found.wants and found.path[-1] == FIRST:
         return replace(found, wants="object")
+    if found.fault is Fault.TYPE and found.wants == "string" and isinstance(there, str):
+        return replace(found, fault=Fault.VALUE)  # as in "a string of 10 and more"
     # Another spelling of a name that was sent is that of the server's language.
     name, names = found.path[-1], leaf_names(sent)
     is_spelled = name not in names and spelling(name) in map(spelling, names)

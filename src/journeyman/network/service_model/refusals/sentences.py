@@ -230,6 +230,7 @@ _HEADER_NAME = r"(?P<{}>[A-Za-z]\w*(?:-\w+)+)"
 _OF_A_HEADER = any_case(
     rf"\bheaders?\b\W{{1,4}}{_HEADER_NAME.format('after')}"
     rf"|{_HEADER_NAME.format('before')}\W{{1,2}}(?:http |request )?header\b"
+    r"|(?P<within>[A-Za-z][\w-]*)['\"`]? in (?:the )?(?:http |request )?headers?\b"
 )
 
 
@@ -239,7 +240,7 @@ def _of_header(said: str) -> FieldFault | None:
     None where it is one of the client's own.
     """
     match = _OF_A_HEADER.search(said)
-    name = (match["after"] or match["before"]) if match else ""
+    name = (match["after"] or match["before"] or match["within"]) if match else ""
     if not name or name.lower() in OWN_HEADERS:
         return None
     if fault_in(said) is Fault.MISSING:
@@ -354,8 +355,8 @@ _PUT = any_case(
 """As in "Put the hours worked in hours."."""
 _SET = any_case(
     rf"\b(?:set|pass|send|needs?) [`'\"]?(?P<name>{NAME})[`'\"]?"
-    r"(?: to| set to|:| ?=) ?(?:(?P<quote>[`'\"])(?=[^`'\"]+(?P=quote))"
-    r"|(?=(?:true|false|(?-i:[A-Z_]{2,}))\b))(?P<value>[\w.-]{1,40})"
+    r"(?: to| as| set to|:| ?=) ?(?:(?P<quote>[`'\"])(?=[^`'\"]+(?P=quote))"
+    r"|(?=(?:true|false|(?-i:[A-Z_]{2,}))\b))(?P<value>[\w-]{1,40})"
 )
 _NO_PLACES = word_set(
     "capitals capital caps uppercase upper lowercase lower full short writing words "

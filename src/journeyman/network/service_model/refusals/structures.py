@@ -124,7 +124,8 @@ class Walk:
             for item in value:
                 yield from self.findings(item, above, fields=fields, depth=depth + 1)
         elif isinstance(value, dict):
-            yield from self._in_any_object(value, above, fields=fields, depth=depth)
+            told = _as_member(value)
+            yield from self._in_any_object(told, above, fields=fields, depth=depth)
 
     def _in_text(self, value: str, above: Path) -> Iterator[FieldFault]:
         is_code = value.isupper() and " " not in value
@@ -361,8 +362,9 @@ class Walk:
             # Cerberus has a list around the faults of an object, too.
             is_listed = not isinstance(there, dict) and not _is_numbered(inner)
             name = f"{name}.0" if is_nested and is_listed else name
-        if is_object and (fields or is_sent) and not is_container and is_name(name):
-            above, fields = (*above, *path_of(name)), True
+        path = path_of(name) if is_name(name) else _label_of(name, fields=fields)
+        if is_object and (fields or is_sent) and not is_container and path:
+            above, fields = (*above, *path), True
         else:
             fields = is_object and (fields or is_container or _is_of_lists(inner))
         yield from self.findings(inner, above, fields=fields, depth=depth + 1)
@@ -454,8 +456,8 @@ class Walk:
             is_word = spelled in PROSE_KEYS and not is_judged
             is_word |= name not in self._names and _names_another(name, said)
             return fields and is_sentence and not is_word
-        if fields:
-            is_word = spelled in PROSE_KEYS | CONTAINERS and name not in self._names
+        is_word = spelled in PROSE_KEYS | CONTAINERS and name not in self._names
+        if fields and not (is_word and len(texts_of(inner)) > 1):
             return not is_word or fault_in(said) is not None
         told = [one.path[-1] for one in self._prose.findings(said)]
         told += [word for word in re.findall(NAME, said) if word in self._names]
@@ -849,12 +851,25 @@ def _may_be_place(
     `is_answer`: a `path` is one in an answer, or an address, unless it begins with a
     name that was sent. And `where` something went wrong may be a part of the service.
     """
-    if isinstance(named, str) and named in _ADDRESSES:
+    if isinstance(named, str) and (named in _ADDRESSES or is_of_words(key, named)):
         return False
     if key == "path" and is_answer:
         return isinstance(named, list) and bool(named) and named[0] in names
     is_way = isinstance(named, str) and (named in names or "." in named)
     return key != "where" or is_way
+
+
+def _as_member(value: dict[str, JSON]) -> dict[str, JSON]:
+    """Return a pair of a name and a sentence as an object has them."""
+    name = value.get("name")
+    is_pair = value.keys() == {"name", "value"} and isinstance(name, str)
+    is_said = is_pair and is_of_words("name", str(name))
+    return {str(name): value["value"]} if is_said else value
+
+
+def is_of_words(key: str, named: str) -> bool:
+    """Return whether a sentence has that name: `{"name": "reason", "value": ...}`."""
+    return key == "name" and spelling(named) in {"reason", "message", "error"}
 
 
 def _named_in_words(value: Mapping[str, JSON]) -> Path | None:
@@ -918,6 +933,14 @@ def sent_outside(found: FieldFault, sent: JSON) -> FieldFault | None:
     if prefix == HEADER and name[0].lower() in OWN_HEADERS:
         return None
     return replace(found, path=(prefix + name[0],))
+
+
+def _label_of(name: str, *, fields: bool) -> Path:
+    return (name,) if fields and _LABEL.fullmatch(name) else ()
+
+
+_LABEL = LazyPattern(r"[^\W\d]\w*(?: \w+){1,4}")
+"""A field's name in a table of people's, as in "Expected On"."""
 
 
 def _part(part: JSON) -> str:

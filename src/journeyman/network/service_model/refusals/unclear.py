@@ -64,6 +64,7 @@ from journeyman.network.service_model.refusals.sentences import (
 )
 from journeyman.network.service_model.refusals.structures import (
     has_parts,
+    is_of_words,
     is_verdict,
     place_in,
     sayings,
@@ -178,6 +179,20 @@ def _noun_in(path: Path) -> set[str]:
     return noun or {*words_of(path[-2] if path[1:] else "")} - ID_WORDS
 
 
+def shown_in_brackets(told: Iterable[str], sent: JSON) -> list[FieldFault]:
+    """Read what is wrong where a value of ours stands in brackets.
+
+    As in "The rows [22] do not exist".
+    """
+    leaves = [(path, str(value)) for path, value in leaves_of(sent) if path]
+    for shown in (one for text in told for one in _IN_SQUARE.findall(text)):
+        places = [path for path, value in leaves if value == shown]
+        if len(places) == 1:
+            return [FieldFault(places[0], Fault.VALUE, is_exact=False)]
+    return []
+
+
+_IN_SQUARE = LazyPattern(r"(?<= )\[([\w-]{1,80})\](?= )")
 _NOT_THERE = any_case(
     r"(?:the |no such |unknown )?\w+(?: \w+)?"
     r" (?:(?:was |is |could )?not (?:be )?found|does(?: not|n't) exist)\W*$"
@@ -267,6 +282,7 @@ def named_beside(body: JSON, sent: JSON) -> list[FieldFault]:
             if is_name(one)
             and not (one.isupper() or is_verdict(one))
             and spelling(key) not in PROSE_KEYS
+            and not is_of_words(key, one)
             and one not in PARTS
         ]
         said = " ".join(one for one in texts.values() if " " in one)
@@ -873,6 +889,8 @@ def typed_in_any_words(found: FieldFault) -> FieldFault:
     if inside and _LETTERS_AND_DIGITS.search(inside[1]):
         told -= NUMBERS  # as in "(the ticket number, like T-301)"
     kinds = {wants} & JSON_TYPES or told & JSON_TYPES
+    if not kinds and (day := day_shown_in(found.phrase)):
+        return replace(found, wants=day)
     if not kinds and (shown := _only_value_in(found)):
         return replace(found, options=shown)
     if len(kinds) != 1:
@@ -914,9 +932,17 @@ _OF_BODIES = word_set("json record root segment section model struct")
 """What is said of any body, as in `json: unknown field`, and not only of a type."""
 
 
+def day_shown_in(said: str) -> str:
+    """Return the type of a day that is shown as an example: "like 2026-12-10"."""
+    return "date %Y-%m-%d" if _A_DAY.search(said) else ""
+
+
+_A_DAY = LazyPattern(r"(?<![\w-])\d{4}-[01]\d-[0-3]\d(?![\w-])")
+
+
 def _shown_in(found: FieldFault) -> FieldFault | None:
     """Return what is said of a value with the day, or the example, that is shown."""
-    if is_day(wants := wanted_type(found.phrase)):
+    if is_day(wants := wanted_type(found.phrase) or day_shown_in(found.phrase)):
         return replace(found, fault=Fault.TYPE, wants=wants, phrase="")
     example = _EXAMPLE.search(found.phrase)
     if example and (ID_WORDS | _MEANT).isdisjoint(words_of(found.path[-1])):
@@ -982,7 +1008,7 @@ def _of_type_in_words(found: FieldFault, there: JSON) -> FieldFault:
     return found
 
 
-_TYPES_OF_VALUES = JSON_TYPES | {"boolean", "uuid"}
+_TYPES_OF_VALUES = JSON_TYPES | {"boolean", "uuid", "duration"}
 
 
 def _is_container(name: str) -> bool:

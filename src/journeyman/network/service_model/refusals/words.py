@@ -617,6 +617,11 @@ _DURATIONS = {
     LazyPattern(r"\bTimeSpan\b|(?<!\w)\w\w:\w\w:\w\w(?!\w)"): r"\d\d:\d\d:\d\d",
     _CLOCK: r"\d\d:\d\d",
     _JIRA_SPAN: r"\d+[hm]",
+    any_case(r"\bgoogle\.protobuf\.duration\b"): r"\d+s",
+    # JSON Schema (RFC 3339, appendix A), and the class of Java's
+    any_case(r"\bformat \"duration\"|\bto an? Duration\b|\bjava\.time\.Duration\b"): (
+        "P.+"
+    ),
     _GO_SPAN: _OF_GO,
 }
 """The forms of durations, by what shows them."""
