@@ -859,6 +859,22 @@ def test_the_only_number_is_rather_the_reward_than_the_id() -> None:
     assert [one.reward for one in found] == [10, 13, 16, 19]
 
 
+def test_two_numbers_in_one_name_a_task_rather_than_one_that_counts() -> None:
+    made = records(
+        lambda n: {
+            "numero_commessa": f"26-0073{n}",
+            "oggetto": TEXTS[n],
+            "numero_caratteri": len(TEXTS[n]),
+            "compenso_crediti": 10 + 3 * n,
+        }
+    )
+
+    found = read({"elenco": made})
+
+    assert [one.id for one in found] == [f"26-0073{n}" for n in range(4)]
+    assert [one.reward for one in found] == [10, 13, 16, 19]
+
+
 def test_an_id_of_its_own_that_each_record_has_tells_of_no_claim() -> None:
     made: JSON = {
         f"a-{n}": {"assignment_id": f"a-{n}", "pay": 5 + n, "text": text}

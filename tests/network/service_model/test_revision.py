@@ -20,6 +20,7 @@ from journeyman.domain.tasks import (
     TaskId,
 )
 from journeyman.network.service_model.model import RefusedShape, RequestModel
+from journeyman.network.service_model.naming import walk
 from journeyman.network.service_model.no_in_yes import misses_names
 from journeyman.network.service_model.refusals.faults import Fault
 from journeyman.network.service_model.refusals.refusal import read_refusal
@@ -206,6 +207,50 @@ async def test_beside_the_listings_own_name_of_a_task_another_id_is_not_the_task
 
     last = network.bodies()[-1]
     assert (last["vorgangId"], last["bearbeiterId"]) == ("t-7", "agent-1")
+
+
+async def test_under_the_names_of_the_record_stands_what_the_record_has() -> None:
+    network = StrictNetwork({"claim": []}, strict=False)
+    lacks: JSON = {"error": "project_id is missing, issue_iid is missing"}
+    network.answers += [(400, lacks), (200, {})]
+    task = Task(id=TaskId("90713"), raw={"id": 90713, "iid": 41, "project_id": 318})
+
+    async with client_of(network) as client:
+        await client.claim(task, KEY)
+
+    last = network.bodies()[-1]
+    assert (last["project_id"], last["issue_iid"]) == (318, 41)
+
+
+async def test_the_id_in_an_object_is_the_value_that_stood_there() -> None:
+    network = StrictNetwork({"submit": []}, strict=False)
+    wrong = "schema mismatch for Work.claim; expected Pointer<Claim> but got String"
+    network.answers += [(400, {"error": "claim is required"})]
+    network.answers += [(400, {"error": wrong}), (200, {})]
+    task = Task(id=TaskId("n5tMVox7PD"), raw={"objectId": "n5tMVox7PD"})
+
+    async with client_of(network) as client:
+        await client.submit(task, DONE, KEY, {"claim.objectId": "hqMaonuEHy"})
+
+    pointer = {"__type": "Pointer", "className": "Claim", "objectId": "hqMaonuEHy"}
+    assert network.bodies("submit")[-1]["claim"] == pointer
+
+
+async def test_where_one_of_two_is_told_with_its_whole_way_the_other_is_so_too() -> (
+    None
+):
+    network = StrictNetwork({"submit": []}, strict=False)
+    wrong: JSON = {"errors": {"result": ["must be an object"]}}
+    null: list[JSON] = ["must not be null"]
+    lacks: JSON = {"errors": {"claimId": null, "result.content": null}}
+    network.answers += [(400, wrong), (400, lacks), (200, {})]
+
+    async with client_of(network) as client:
+        await client.submit(TASK, DONE, KEY, {"claim.claimId": 10482})
+
+    shape = dict(walk(network.bodies("submit")[-1]))
+    assert shape["claimId",] == 10482
+    assert shape["result", "content"] == "A B C D"
 
 
 async def test_a_note_is_words_and_no_number_of_an_answer() -> None:

@@ -832,6 +832,8 @@ class _Learning:
             told_of = {missed.path[-1], path[-1]}
             rest = [one for one in rest if told_of.isdisjoint(one.path[-1:])]
         rest += self._left_out(rest)
+        tells_ways = known.tells_ways or any(map(self._tells_way, told))
+        known = replace(known, tells_ways=tells_ways)
         for finding in rest:
             for path in replace(self, known=known)._places(finding):
                 known = self._with(known, finding, path)
@@ -846,7 +848,6 @@ class _Learning:
             fitting=tuple(fitting),
             is_strict=known.is_strict or fact.is_strict,
             stops_at_unknown=known.stops_at_unknown or is_first,
-            tells_ways=known.tells_ways or any(map(self._tells_way, told)),
         )
 
     def _left_out(self, told: Sequence[FieldFault]) -> Iterator[FieldFault]:
@@ -1140,7 +1141,7 @@ class _Learning:
             # JSON:API 1.1, resource linkage: a resource is named by its type and id.
             known = _wanting(known, Wanted((*path, "data", "type")))
             path = (*path, "data", "id")
-        wanted = _wanted_by(finding, path)
+        wanted = self._of_what_stood_there(_wanted_by(finding, path))
         inner = (*self._around, *path)
         sent = self.shape.at(path) or self.shape.at(inner)
         if sent is None and path in known.respelled:
@@ -1166,6 +1167,14 @@ class _Learning:
             respelled=_together(known.respelled, [sent.path, respelled]),
         )
         return _wanting(known, replace(wanted, path=respelled))
+
+    def _of_what_stood_there(self, wanted: Wanted) -> Wanted:
+        """Return the id in an object that is wanted for a value: it is that value."""
+        stood = self.shape.at(wanted.path[:-1])
+        is_id = not ID_WORDS.isdisjoint(words_of(wanted.path[-1])[-1:])
+        if stood is None or not (is_id and stood.source) or wanted.means:
+            return wanted
+        return replace(wanted, means=stood.source)
 
     def _has_lost(self, known: Constraints, path: Path) -> bool:
         """Return whether a value was seen there, and an object is not.

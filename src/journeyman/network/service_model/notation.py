@@ -74,6 +74,13 @@ _REASONS = "|".join(
     ["Unprocessable Content", *(one.phrase for one in HTTPStatus if 400 <= one < 500)]  # noqa: PLR2004 - a client's errors
 )
 _REWRITTEN: tuple[tuple[LazyPattern, str | Callable[[re.Match[str]], str]], ...] = (
+    # Parse Server
+    (
+        LazyPattern(r"\bschema mismatch for (?:\w+\.)?(\w+); expected (\w+) but got"),
+        r'"\1": expected \2, not',
+    ),
+    # Jackson, of java.time: what follows tells the value again, as a "Text"
+    (LazyPattern(r": Failed to deserialize java\.time\.\w+: .*"), ""),
     # The status line's words (RFC 9110, 15.5) before what is said
     (any_case(rf"^(?:HTTP )?(?:\d{{3}} )?(?:{_REASONS})\b *[:,-]+ *"), ""),
     # A gateway that shows the operation of GraphQL that it would call

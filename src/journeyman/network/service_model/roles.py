@@ -67,9 +67,10 @@ _FEW = 3
 
 _OPAQUE = re.compile(
     r"[0-9a-fA-F]{8,}|[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|"
-    r"[0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]{26}|[A-Za-z]{1,12}[-_#:/.]\w*\d[\w-]*"
+    r"[0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]{26}|[A-Za-z]{1,12}[-_#:/.]\w*\d[\w-]*|"
+    r"(\d\d|20\d\d)[-/]\d{3,}"
 )
-"""A UUID, an ObjectId, a ULID, `job_17`: made to name something."""
+"""A UUID, an ObjectId, a ULID, `job_17`, `26-00731`: made to name something."""
 _MIXED = re.compile(r"(?i)(?=.*[a-z])(?=.*[0-9])")
 _SEGMENT_ENDS = re.compile(r"[/?=&#]+")
 
@@ -583,11 +584,15 @@ _OF_NUMBERS = ("number", "nummer", "numer", "numero", "ref", "reference")
 def _names_something(path: Path) -> bool:
     """Return whether a field, or an object around it, has numbers that are names.
 
-    As in `CustomerRef.value`, and in German `blattnummer`.
+    As in `CustomerRef.value`, and in German `blattnummer`; or that count something, as
+    in Italian `numero_caratteri`.
     """
-    return not ID_WORDS.isdisjoint(words_of(path[-1])[-1:]) or any(
-        one.lower().endswith(_OF_NUMBERS) for one in path
-    )
+    first, *_, last = words_of(path[-1]) * 2 or ("", "")
+    is_number = last in ID_WORDS or first in _NUMBER
+    return is_number or any(one.lower().endswith(_OF_NUMBERS) for one in path)
+
+
+_NUMBER = word_set("num number numero nr no")
 
 
 def _is_of_numbers(column: _Column) -> bool:

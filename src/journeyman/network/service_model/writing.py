@@ -381,6 +381,8 @@ def _is_part_of(path: Path, source: str, value: JSON) -> bool:
 
 
 _OF_ANY_RECORD = word_set("id pk key uuid guid uid oid ulid")
+_OF_ONE_RECORD = (ID_WORDS | {"iid"}) - _OF_ANY_RECORD
+_OF_ANOTHER = AGENT_NOUNS | OTHERS_WORDS | NOUNS["claim"] | NOUNS["submit"]
 _CODE_LIKE = re.compile(r"(?=.*\d)[^\W_][\w/-]{1,40}")
 
 
@@ -702,9 +704,7 @@ class Writer:
         is_key = wanted.wants in _OF_KEYS and not _is_measure(wanted)
         if is_key and self._is_of_claim(source):
             cost = min(cost, 3.5)  # whatever this network calls a claim
-        is_so_named = source != "key" and _begins_as_named(value, wanted.path)
-        if is_so_named or self._is_same_way(wanted.path, source):
-            cost = min(cost, 0.1)
+        cost = min(cost, self._cost_as_named(wanted.path, source, value))
         is_said_so = self._is_said_so(wanted, source, value)
         is_said_so = is_said_so or (wanted.path, source) in self.known.fitting
         cost = min(cost, -0.2) if is_said_so else cost
@@ -717,10 +717,18 @@ class Writer:
             cost = min(cost, 1.5 + cost / 10)
         cost = _cost_of_choice(wanted.options, value, cost)
         cost += 3.0 * _is_where_it_stood(wanted, source)
-        cost += 3.0 * self._is_other_id(wanted.path[-1], source)
+        is_meant = source == wanted.means
+        cost += 3.0 * (not is_meant and self._is_other_id(wanted.path[-1], source))
         if source in _EMPTY_ABLE and value in _EMPTY:
             cost += 2 if wanted.wants == "object" else 5
         return cost + self._cost_of_strange(wanted.path, source, value)
+
+    def _cost_as_named(self, path: Path, source: str, value: JSON) -> float:
+        """Return what it costs at most where the name itself tells the value."""
+        is_so_named = source != "key" and _begins_as_named(value, path)
+        if is_so_named or self._is_same_way(path, source):
+            return 0.1
+        return 0.4 if self._is_of_the_thing(path, source) else TOO_DEAR
 
     def _cost_of_strange(self, path: Path, source: str, value: JSON) -> float:
         """Return what it costs more to send what is hardly meant there."""
@@ -731,7 +739,15 @@ class Writer:
         # A header that a gateway asks for is hardly the place where the task is named.
         affinity_ = self.cost_of(path, source) if is_header(path) else 0.0
         is_moved = source == "task_id" and affinity_ > _MEANT
-        return 5.0 * is_id_for_words + 3.0 * is_twice + 3.0 * is_moved
+        is_elsewhere = source == "task_id" and self._is_of_the_record(path, value)
+        doubts = (is_twice, is_moved, is_elsewhere)
+        return 5.0 * is_id_for_words + 3.0 * sum(doubts)
+
+    def _is_of_the_record(self, path: Path, value: JSON) -> bool:
+        """Return whether the record has another value under this name of an id."""
+        listed = self.values.get(RECORD + path[-1])
+        is_id = not ID_WORDS.isdisjoint(words_of(path[-1])[-1:])
+        return is_id and listed is not None and listed != value
 
     def _is_of_the_work(self, path: Path) -> bool:
         """Return whether a `value` is that of the result: no other one is work."""
@@ -746,6 +762,12 @@ class Writer:
         named = ((self.style.id_name,), "task_id")
         is_id = not ID_WORDS.isdisjoint(words_of(path[-1])[-1:])
         return is_id and named in self.known.fitting and path != named[0]
+
+    def _is_of_the_thing(self, path: Path, source: str) -> bool:
+        """Return whether a name is a record's with the noun before: `issue_iid`."""
+        *noun, last = words_of(path[-1]) or ("",)
+        is_number = last in _OF_ONE_RECORD and source == RECORD + last
+        return is_number and bool(noun) and _OF_ANOTHER.isdisjoint(noun)
 
     def _is_said_so(self, wanted: Wanted, source: str, value: JSON) -> bool:
         """Return whether it has the form that was shown, or is known by its name.

@@ -282,6 +282,7 @@ def _understood(
             # What is unknown may be the value, where others are listed.
             and (about.options or one.fault is not Fault.UNKNOWN)
             for one in clear
+            if not (one.fault is Fault.VALUE and one.path[-1] in about.options)
         )
         clear = [about] if about and is_meant else clear
     told = [*prose_of(body, sent)]

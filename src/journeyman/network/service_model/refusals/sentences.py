@@ -36,6 +36,7 @@ from journeyman.network.service_model.refusals.words import (
     ONLY_ONE,
     OPTION,
     PIPED,
+    SHORTEST_ECHO,
     STRICT,
     WEAK_NAMES,
     fault_at,
@@ -353,6 +354,10 @@ _PUT = any_case(
     rf" (?P<quote>[`'\"]?)(?P<name>{NAME})[`'\"]?\W*$"
 )
 """As in "Put the hours worked in hours."."""
+_OF_PARSE = LazyPattern(
+    r"\bmismatch for (?:\w+\.)?(?P<name>\w+); expected"
+    r" (?P<kind>Pointer|Date)(?:<(?P<of>\w+)>)? but\b"
+)
 _SET = any_case(
     rf"\b(?:set|pass|send|needs?) [`'\"]?(?P<name>{NAME})[`'\"]?"
     r"(?: to| as| set to|:| ?=) ?(?:(?P<quote>[`'\"])(?=[^`'\"]+(?P=quote))"
@@ -411,6 +416,20 @@ class Prose:
         yield from self.in_object_with(text, above)
         yield from self._put_under(text)
         yield from self._set_to(text)
+        yield from self._of_parse(text)
+
+    def _of_parse(self, text: str) -> Iterator[FieldFault]:
+        """Read which of its own kinds of objects Parse Server wants under a name."""
+        told = _OF_PARSE.search(text)
+        if told is None:
+            return
+        name, of = told["name"], told["of"]
+        yield FieldFault((name, "__type"), Fault.MISSING, options=(told["kind"],))
+        if of:
+            yield FieldFault((name, "className"), Fault.MISSING, options=(of,))
+            yield FieldFault((name, "objectId"), Fault.MISSING)
+        else:
+            yield FieldFault((name, "iso"), Fault.MISSING, "datetime")
 
     def _set_to(self, text: str) -> Iterator[FieldFault]:
         """Read which name has to have which value: "set confirm to true"."""
@@ -456,6 +475,7 @@ class Prose:
         """Return what each clause of a text says."""
         text = self._with_name_for_value(text[:MAX_TEXT])
         text = _SOUGHT.sub("", without_echo(text, self._top))
+        text = self._without_work(text)
         for shown in [*_EXAMPLE.finditer(text)]:
             place = _place_before(text, shown, above)
             found = [*compared_with_example(shown[0], self._top, place)]
@@ -485,6 +505,13 @@ class Prose:
                 told = self._in_clause(clause, above)
                 is_address = bool(_OF_THE_ADDRESS.search(clause))
                 yield from map(_in_address, told) if is_address else told
+
+    def _without_work(self, text: str) -> str:
+        """Return a text without ours, of which no word says what they want."""
+        for one in self._values:
+            if one.count(" ") > 1 and len(one) >= SHORTEST_ECHO:
+                text = text.replace(one, "\u2026")
+        return text
 
     def _with_name_for_value(self, text: str) -> str:
         """Return a text that begins with one of our values with its name in front.

@@ -236,7 +236,8 @@ _ANY_TEXT = LazyPattern(
 """AWS and Protocol Buffers, which do not tell where."""
 _ANY_LIST = LazyPattern(r"^Expected list or null$")
 _INSTANCE_OF = LazyPattern(
-    r"`(?:[a-z]\w*[.$])(?:[\w$]+[.$])*(?P<stem>[A-Z]\w*?)(?:Dto|DTO|Model)?`"
+    r"`(?:[a-z]\w*[.$])(?:[\w$]+[.$])*(?P<stem>[A-Z]\w*?)"
+    r"(?:Dto|DTO|Model|Payload|Input|Body|Data|Object|Request|Type)?`"
 )
 """The name of a class."""
 _TYPE_NAMED = LazyPattern(r"\btype [`'\"]?(?:\w+\.)*(\w+)")
@@ -415,15 +416,19 @@ def said_of_a_name(told: Iterable[str], sent: JSON) -> FieldFault | None:
     return None
 
 
+_ASKED_TO_CHOOSE = any_case(r"\b(?:options?|choices?|enum)\b")
+
+
 def _options_in_prose(text: str, there: JSON) -> tuple[str, ...]:
     """Return values that a sentence lists, where the one sent is none of them.
 
-    None for a text of several words: such a value is the work, and not a choice.
+    None for a text of several words: such a value is the work, and not a choice
+    unless that is said.
     """
     listed = _OPTIONS_IN_PROSE.search(COMPARED.sub("", _POINTER.sub(" ", text)))
     alone = ONLY_ONE.search(text)
     told = listed[0] if listed else alone[1] if alone else ""
-    if not told or " " in str(there):
+    if not told or (" " in str(there) and not _ASKED_TO_CHOOSE.search(text)):
         return ()
     items = items_in(told)
     words = {one.lower() for one in items}
