@@ -626,8 +626,8 @@ FOUND_BY_TESTS: Mapping[str, tuple[SourceMutant, ...]] = {
         SourceMutant(
             "an id is not known by how it begins",
             "network/service_model/writing.py",
-            "if is_so_named or self._is_same_way(wanted.path, source):",
-            "if self._is_same_way(wanted.path, source):",
+            "if is_so_named or self._is_same_way(path, source):",
+            "if self._is_same_way(path, source):",
             "network/service_model/test_search.py",
         ),
         SourceMutant(
@@ -915,7 +915,7 @@ FOUND_BY_TESTS: Mapping[str, tuple[SourceMutant, ...]] = {
         SourceMutant(
             "a choice takes the place of the work",
             "network/service_model/refusals/unclear.py",
-            'if not told or " " in str(there):',
+            'if not told or (" " in str(there) and not _ASKED_TO_CHOOSE.search(text)):',
             "if not told:",
             "network/service_model/test_refusals.py",
         ),

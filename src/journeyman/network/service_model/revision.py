@@ -95,7 +95,7 @@ def _ends(placed: Placed, path: Path) -> bool:
 def _same_of_others(
     found: FieldFault, shape: RequestShape, before: Sequence[Told]
 ) -> Iterator[FieldFault]:
-    """Return what was said alike of another value at the same place."""
+    """Yield what was said alike of another value at the same place."""
     now = _values_at(shape, found.path)
     for other, findings in reversed(before):
         then = _values_at(other, found.path)
@@ -120,7 +120,7 @@ def _is_alike(one: FieldFault, other: FieldFault, now: "_Values") -> bool:
 
 
 def _too_much(found: FieldFault, known: FieldFault) -> Iterator[FieldFault]:
-    """Return that a name is not known, and that those listed beside it are."""
+    """Yield that a name is not known, and that those listed beside it are."""
     yield replace(found, fault=Fault.UNKNOWN, wants="", options=())
     for name in known.options:
         path = (*found.path[:-1], name)
