@@ -27,7 +27,7 @@ from tests.simulation.virtual_time import Timeline, simulated_in
 
 from journeyman.network.service_model.naming import word_set
 
-LEAST_SHARE = 0.74
+LEAST_SHARE = 0.77
 """Of the networks, on which the daemon has to earn."""
 UNHEARD = word_set(
     "unknown unrecognized unrecognised unexpected unpermitted unsupported "

@@ -253,6 +253,30 @@ async def test_where_one_of_two_is_told_with_its_whole_way_the_other_is_so_too()
     assert shape["result", "content"] == "A B C D"
 
 
+def listed_for(scope: str, *names: JSON) -> tuple[int, JSON]:
+    details: JSON = {"scope": scope, "permitted": [*names]}
+    return 400, {"message": "ikwuytakkuk: :task_id, :result", "details": details}
+
+
+async def test_a_name_that_was_listed_for_an_object_lacks_there() -> None:
+    network = StrictNetwork({"claim": [], "submit": []}, strict=False)
+    network.answers += [(400, {"param": "claim", "message": "tazzakn: claim"})]
+    network.answers += [listed_for("claim", "order_id"), (200, {"id": 310})]
+    network.answers += [listed_for("submission", "claim_id", "lines_attributes")]
+    network.answers += [
+        (400, {"errors": {"lines_attributes": ["jok'k ku ksokr"]}}),
+        (200, {}),
+    ]
+
+    async with client_of(network) as client:
+        await client.claim(TASK, KEY)
+        await client.submit(TASK, DONE, KEY, {"claim.id": 310})
+
+    last = network.bodies("submit")[-1]
+    assert set(last) == {"submission"}
+    assert ("submission", "lines_attributes") in dict(walk(last))
+
+
 async def test_a_note_is_words_and_no_number_of_an_answer() -> None:
     network = StrictNetwork(
         {"claim": [], "complete": ["completion_note"]}, strict=False

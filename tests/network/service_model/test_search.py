@@ -1954,7 +1954,7 @@ async def test_a_whole_way_that_is_missed_again_begins_in_a_section() -> None:
 async def test_the_work_stays_where_it_was_asked_for_when_more_is_asked_for() -> None:
     network = StrictNetwork(SNAKE)
     network.answers += told('You forgot "ticket-no"', 'You forgot "finished-words"')
-    network.answers[-1:] = told('You forgot "note" (anything is fine)')
+    network.answers[-1:] = told('You forgot "story" (anything is fine)')
 
     async with client_of(network) as client:
         await client.submit(TASK, Result(output="41"), KEY)

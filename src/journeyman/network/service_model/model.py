@@ -933,6 +933,7 @@ class _Learning:
         is_sent = self.shape.at(path) is not None
         is_whole = self.known.tells_ways and finding.is_exact
         is_whole = is_whole and finding.fault is Fault.MISSING and not is_sent
+        is_whole = is_whole and not self._is_allowed_inside(path)
         if is_outside(path) or finding.is_root or is_whole:
             yield path
             return
@@ -956,6 +957,11 @@ class _Learning:
                 yield sent[0]
                 return
         yield self._missing_place(path, around)
+
+    def _is_allowed_inside(self, path: Path) -> bool:
+        """Return whether a name was listed for an object, and not outside of it."""
+        ends = (o.path[-len(path) :] for o in self.known.wanted if not o.is_required)
+        return self.known.get(path) is None and path in ends
 
     def _rooted(self, finding: FieldFault) -> Path:
         """Return a way without what is no part of the body, as its names are written.

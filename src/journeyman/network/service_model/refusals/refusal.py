@@ -50,6 +50,7 @@ from journeyman.network.service_model.refusals.unclear import (
     named_by_value,
     named_in_list,
     named_in_passing,
+    named_on_the_way,
     placed_anyhow,
     prose_of,
     said_of_a_name,
@@ -115,6 +116,7 @@ def read_refusal(
             for o in clear
             if o.path[-1] not in keys or not tells_a_name(o, told, sent)
         ]
+        clear = _or_on_the_way(clear, told, sent)
     clear = clear or named_in_passing(mentions_in(body, sent), sent)
     if again and all(one.fault is Fault.UNKNOWN for one in clear):
         clear += named_besides(clear, mentions_in(body, sent), sent)
@@ -123,6 +125,16 @@ def read_refusal(
         clear = _without_listed(clear, named_in_list(told, sent))
     clear = clear or ([*said_of_one(body, sent)] if is_open else [])
     return tuple(_judged(clear, told, sent, phrases))
+
+
+def _or_on_the_way(
+    found: list[FieldFault], told: Iterable[str], sent: JSON
+) -> list[FieldFault]:
+    """Return findings, or what sentences tell with a whole way if none has one."""
+    names = leaf_names(sent)
+    found = [] if all(_tells_nothing(one, names) for one in found) else found
+    is_exact = any(one.is_exact for one in found)
+    return found if is_exact else named_on_the_way(told, sent) or found
 
 
 def _judged(
@@ -348,6 +360,11 @@ def said_by_status(status: int, accepts: Iterable[str]) -> tuple[FieldFault, ...
     place = FieldFault((HEADER + CONTENT_TYPE,), Fault.MISSING, options=kinds or texts)
     whole = FieldFault((WHOLE,), Fault.MISSING, "string")
     return (place,) if kinds else (place, whole) if texts else ()
+
+
+def _tells_nothing(one: FieldFault, names: Container[str]) -> bool:
+    """Return whether it only says that a name may be there, which is: hapi's `keys`."""
+    return one.fault is Fault.ALLOWED and one.is_exact and one.path[-1] in names
 
 
 def _is_untold(one: FieldFault) -> bool:

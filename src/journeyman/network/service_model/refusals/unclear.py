@@ -933,7 +933,7 @@ _EXAMPLE = any_case(
 """A number that would be right, as in "un numero di ore, ad es. 1,5"."""
 _LENGTHS = frozenset({"long", "short"})
 """A text is that, too, and not only a number of Java's."""
-_OF_BODIES = word_set("json record root segment section model struct")
+_OF_BODIES = word_set("json record root segment section model struct type")
 """What is said of any body, as in `json: unknown field`, and not only of a type."""
 
 
@@ -1136,12 +1136,15 @@ def _mentioned_in(text: str, *, is_lone: bool, is_code: bool) -> Iterator[_Menti
         if not words or known.issuperset(words) or (is_type and not is_code):
             continue
         is_like_one = is_foreign or "[" in name or bool(HUMPED.search(name))
+        is_like_one |= bool(_FROM_THE_BODY.match(name))
         form = 0 if is_lone else 2 if is_quoted else int(is_like_one)
         if form or not _MEANT.isdisjoint(words):
             yield _Mention(path_of("_".join(words) if is_code else name), form, text)
 
 
 _MEDIA_TYPE = LazyPattern(r"(?:application|audio|image|multipart|text|video)/")
+_FROM_THE_BODY = LazyPattern(r"(?:body|payload|\$)[./]\w")
+"""A whole way, as in `body.confirmed`, of which the last word may be plain."""
 _EXTRA_HEADER = LazyPattern(r"[Xx]-[A-Za-z]")
 _MEANT = TASK_NOUNS.union(AGENT_NOUNS, RESULT_WORDS, EVIDENCE_WORDS, *NOUNS.values())
 _MEANT -= NO_NAMES | {"by", "who"}
@@ -1197,9 +1200,12 @@ def said_of_one(body: JSON, sent: JSON) -> Iterator[FieldFault]:
     """
     ours = [path for path, _ in leaves_of(sent) if path]
     ways = {path[-1]: path for path in ours} | {".".join(path): path for path in ours}
+    alone = {*strings_in(body)}
     for clause in (c for text in prose_of(body, sent) for c in _LINES.split(text)):
         named = {word: ways[word] for word in re.findall(NAME, clause) if word in ways}
         named = named or _whole_ways(clause, sent)
+        # As in `{"note": "labels must be a list of props", "about": "labels"}`.
+        named = {one: named[one] for one in named if one in alone} or named
         if len(named) == 1 and (" " in clause or not clause.isascii()):
             ((name, path),) = named.items()
             said = clause.replace(name, ".".join(path))
@@ -1222,6 +1228,25 @@ def _whole_ways(clause: str, sent: JSON) -> dict[str, Path]:
         if way := next((one for one in ends if one in there), None):
             found[word] = way
     return found
+
+
+def named_on_the_way(told: Iterable[str], sent: JSON) -> list[FieldFault]:
+    """Take the new name at the end of a way into an object of ours, whatever is said.
+
+    As in `At path: result.type`; the only value that is quoted there is what is wanted.
+    """
+    objects = {*_objects_in(sent)}
+    found: dict[Path, FieldFault] = {}
+    for clause in (one for text in told for one in _LINES.split(text)):
+        for word in _WAY.findall(clause):
+            parts = tuple(re.findall(r"[\w$]+", word))
+            ways = (parts[i:] for i in range(min(len(parts) - 1, 3)))
+            way = next((one for one in ways if one[:-1] in objects), None)
+            if way and value_at(sent, way) is None:
+                shown = {*OPTION.findall(clause.replace(word, ""))}
+                options = tuple(shown) if len(shown) == 1 else ()
+                found[way] = FieldFault(way, Fault.MISSING, options=options)
+    return [*found.values()]
 
 
 def named_in_list(told: Iterable[str], sent: JSON) -> list[FieldFault]:
