@@ -344,6 +344,13 @@ FOUND_BY_TESTS: Mapping[str, tuple[SourceMutant, ...]] = {
             "network/service_model/test_said_by_frameworks.py",
         ),
         SourceMutant(
+            "a list as Java writes it has no names",
+            "network/service_model/notation.py",
+            """return ", ".join(f'"{one}"' for one in told[1].split(", "))""",
+            "return told[0]",
+            "network/service_model/test_said_by_frameworks.py",
+        ),
+        SourceMutant(
             "any value is the value of a result",
             "network/service_model/writing.py",
             'return self.action == "submit" and bool({*around} & {*RESULT_WORDS})',

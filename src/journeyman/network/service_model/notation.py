@@ -70,6 +70,10 @@ def _inside_of_ozzo(told: re.Match[str]) -> str:
     return "; ".join(f"{told[1]}.{one}" for one in told[2].split("; "))
 
 
+def _quoted(told: re.Match[str]) -> str:
+    return ", ".join(f'"{one}"' for one in told[1].split(", "))
+
+
 _REASONS = "|".join(
     ["Unprocessable Content", *(one.phrase for one in HTTPStatus if 400 <= one < 500)]  # noqa: PLR2004 - a client's errors
 )
@@ -79,6 +83,10 @@ _REWRITTEN: tuple[tuple[LazyPattern, str | Callable[[re.Match[str]], str]], ...]
         LazyPattern(r"\bschema mismatch for (?:\w+\.)?(\w+); expected (\w+) but got"),
         r'"\1": expected \2, not',
     ),
+    # Java, which writes a list of names in brackets
+    (LazyPattern(r"(?<=: )\[([A-Za-z]\w*(?:, [A-Za-z]\w*)*)\](?=\W*$)"), _quoted),
+    # HubSpot
+    (any_case(r"\brequired (\w+) (?:was|were) not set\b"), r"missing required \1"),
     # Jackson, of java.time: what follows tells the value again, as a "Text"
     (LazyPattern(r": Failed to deserialize java\.time\.\w+: .*"), ""),
     # The status line's words (RFC 9110, 15.5) before what is said

@@ -718,7 +718,9 @@ def _said_in_items(inner: JSON) -> Iterator[str]:
             yield from islice(sayings(one), 1)
 
 
-_OF_ONE_ANSWER = LazyPattern(r"(?=.*\d)(?![A-Z]+[-_]?\d+$)[\w:.+-]{8,}")
+_OF_ONE_ANSWER = LazyPattern(
+    r"(?=.*\d)(?![A-Z]+[-_]?\d+$)[\w:.+-]{8,}|\d{1,4}([-/.])\d{1,2}\1\d{1,4}[T ].+"
+)
 """A time, or an identifier, which says nothing of the name that it stands under."""
 
 
