@@ -1189,6 +1189,16 @@ def test_a_type_that_is_wrong_without_another_means_an_object_in_a_list() -> Non
     assert only(told) == FieldFault(("parts", "0"), Fault.TYPE, wants="object")
 
 
+def test_a_name_that_begins_as_a_demand_does_is_no_type() -> None:
+    text = "claim() missing 2 arguments: 'task' and 'expected_time'"
+    told = read_refusal({"exception": text}, "", {"id": "t-1"})
+
+    assert [(one.path, one.wants) for one in told] == [
+        (("task",), ""),
+        (("expected_time",), ""),
+    ]
+
+
 def test_what_is_said_of_an_item_is_not_said_of_its_list() -> None:
     text = "must be an object [json-pointer:/parts/0]"
     told = only(read_refusal({"error": text}, "", {"parts": ["text"]}))

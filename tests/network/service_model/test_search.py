@@ -323,6 +323,20 @@ async def test_a_rule_of_a_database_may_forbid_a_body_for_what_it_lacks() -> Non
     assert network.bodies("claim")[1]["jobRef"] == TASK.id
 
 
+async def test_words_that_stand_for_who_we_are_give_way_to_our_id() -> None:
+    network = StrictNetwork(SNAKE)
+    asked = ("reference", "identifiant_intervenant")
+    network.answers.append((400, {"errors": [f"{one} is required" for one in asked]}))
+    said = "L'identifiant de l'intervenant ne correspond pas au jeton."
+    network.answers += [(403, {"libelle": said}), (200, {})]
+
+    async with client_of(network) as client:
+        outcome = await client.claim(TASK, KEY)
+
+    assert isinstance(outcome, Confirmed)
+    assert network.bodies("claim")[-1]["identifiant_intervenant"] == "agent-1"
+
+
 @pytest.mark.parametrize(
     "said",
     [
@@ -1001,6 +1015,39 @@ async def test_a_key_that_has_to_be_a_uuid_is_the_same_one_in_each_repeat() -> N
 
     first, again = (body["idempotency_key"] for body in network.bodies("claim")[-2:])
     assert first == again == str(UUID(str(first)))
+
+
+async def test_a_header_that_has_to_be_a_uuid_is_one() -> None:
+    network = StrictNetwork(SNAKE)
+    absent, bad = "is missing", "has to be represented by standard 36 char UUID"
+    for said in (absent, bad):
+        network.answers.append((400, {"text": f"Header 'X-Request-ID' {said}."}))
+    network.answers.append((200, {}))
+
+    async with client_of(network) as client:
+        await client.claim(TASK, KEY)
+
+    _, body, headers = network.requests[-1]
+    assert headers["x-request-id"] == str(UUID(headers["x-request-id"]))
+    assert "X-Request-ID" not in body
+
+
+async def test_a_header_that_named_the_claim_does_so_again_and_once() -> None:
+    network = StrictNetwork(SNAKE)
+    network.answers.append((400, {"text": "Header 'Consent-ID' is missing."}))
+    network.answers += [(400, {"error": "unknown field: task_id"}), (200, {})]
+    network.answers.append((200, {"paid": True}))
+    given: dict[str, JSON] = {"claim.consent_id": "c-9"}
+
+    async with client_of(network) as client:
+        await client.submit(TASK, RESULT, KEY, given)
+        outcome = await client.complete(TASK, KEY, given)
+
+    assert isinstance(outcome, Confirmed)
+    assert [headers["consent-id"] for _, _, headers in network.requests[-2:]] == [
+        "c-9",
+        "c-9",
+    ]
 
 
 async def test_a_uuid_that_is_asked_for_is_the_one_that_the_claim_gave() -> None:

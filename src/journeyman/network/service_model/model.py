@@ -465,6 +465,7 @@ class ServiceModel:
             for one in shape.placed:
                 # What stands beside the result, inside of an object, is about that.
                 is_of_claim = one.source.startswith("claim.")
+                is_of_claim = is_of_claim and not is_header(one.path)
                 is_open = not known.get(one.path) and known.allows_at(one)
                 if is_of_claim and one.path[:-1] == around and is_open:
                     yield Wanted(one.path, wants=one.kind)

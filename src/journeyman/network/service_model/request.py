@@ -236,7 +236,9 @@ class RequestShape:
 
     def _under(self, prefix: str, values: Values) -> dict[str, str]:
         said = {
-            one.path[0].removeprefix(prefix): values.get(one.source, one.constant)
+            one.path[0].removeprefix(prefix): converted(
+                values.get(one.source, one.constant), one.kind
+            )
             for one in self._outside
             if one.path[0].startswith(prefix)
         }

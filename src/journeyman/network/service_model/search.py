@@ -643,6 +643,8 @@ class RequestSearch:
                 if one.path not in known or _is_of_another(one, shape)
             )
             findings = _of_words(outcome, shape, request.values(shape)) or findings
+        if outcome.status == FORBIDDEN:
+            findings = findings or _of_our_name(message, shape)
         if self.model.begins_with_methods():
             findings = tuple(without_method(request.action, one) for one in findings)
         around = self.model.wrappers_beside(request.action)
@@ -943,6 +945,22 @@ def _of_words(
     is_quoted = bool(words) and f"{words}'" in refused.message.replace('"', "'")
     faulty = placed if is_quoted and len(placed) == 1 else []
     return tuple(FieldFault(one.path, Fault.VALUE, "id") for one in faulty)
+
+
+def _of_our_name(said: str, shape: RequestShape) -> tuple[FieldFault, ...]:
+    """Return what a 403 says of words that stood for our id, which nobody had named.
+
+    As in "L'identifiant de l'intervenant ne correspond pas au jeton", which has all
+    words of an `identifiantIntervenant`.
+    """
+    told = {*re.findall(r"\w+", said.lower())}
+    return tuple(
+        FieldFault(one.path, Fault.VALUE, means="agent_id")
+        for one in shape.placed
+        if one.source == WORDS
+        and len(words := words_of(one.path[-1])) > 1
+        and told.issuperset(words)
+    )
 
 
 def _of_our_id(found: FieldFault, shape: RequestShape) -> FieldFault:

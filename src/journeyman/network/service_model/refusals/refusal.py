@@ -576,7 +576,8 @@ def _in_light_of(found: FieldFault, sent: JSON) -> FieldFault:
     found = replace(found, path=_without_tag(found.path, sent))
     found = _of_its_only_member(found, sent)
     there = value_at(sent, found.path)
-    if isinstance(there, dict) and there and found.options:
+    is_of_kinds = bool(found.options) and found.wants != "boolean"
+    if isinstance(there, dict) and there and is_of_kinds:
         found = _of_a_tag(found, there)
         there = value_at(sent, found.path)
     if there in found.options:  # what was found, after what is allowed

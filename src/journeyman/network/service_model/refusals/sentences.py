@@ -236,7 +236,7 @@ _OF_A_HEADER = any_case(
 
 
 def _of_header(said: str) -> FieldFault | None:
-    """Return the header that a sentence asks for, or the values that it may have.
+    """Return the header that a sentence asks for, or the values or type it may have.
 
     None where it is one of the client's own.
     """
@@ -246,8 +246,9 @@ def _of_header(said: str) -> FieldFault | None:
         return None
     if fault_in(said) is Fault.MISSING:
         return FieldFault((HEADER + name,), Fault.MISSING)
-    options = options_in(said)
-    path = (HEADER + name,)
+    path, options, wants = (HEADER + name,), options_in(said), wanted_type(said)
+    if wants and not options:
+        return FieldFault(path, Fault.TYPE, wants)
     return FieldFault(path, Fault.VALUE, options=options) if options else None
 
 

@@ -353,7 +353,9 @@ class Walk:
             yield fault_at((*above, *path_of(name)), " ".join(map(str, inner.values())))
             return
         there = value_at(self._sent, (*above, name))
-        is_container = self._is_container(name, inner, there)
+        is_container = self._is_container(name, inner, there) and not (
+            fields and spelled in CODE_KEYS and self._is_saying(inner)
+        )
         is_sent = isinstance(there, dict) or (there is not None and _is_of_lists(inner))
         is_object = isinstance(inner, dict)
         if fields and isinstance(inner, list):
@@ -366,7 +368,9 @@ class Walk:
         if is_object and (fields or is_sent) and not is_container and path:
             above, fields = (*above, *path), True
         else:
-            fields = is_object and (fields or is_container or _is_of_lists(inner))
+            fields = is_object and (
+                fields or is_container or _is_of_lists(inner) or self._is_by_saying(inner)
+            )
         yield from self.findings(inner, above, fields=fields, depth=depth + 1)
 
     def _in_item(
@@ -431,6 +435,15 @@ class Walk:
         if not isinstance(item, dict) or _is_of_lists_alone(item):
             return False
         return any(sayings(item)) and place_in(item, self._sent) is None
+
+    def _is_by_saying(self, value: JSON) -> bool:
+        """Return whether all that an object has says something, of what it stands under.
+
+        As Toloka's `payload` does: `{"solutions": {"code": .., "message": ..}}`.
+        """
+        if not isinstance(value, dict) or CONTAINERS.issuperset(map(spelling, value)):
+            return False
+        return all(map(self._is_saying, value.values()))
 
     def _is_field(self, name: str, inner: JSON, said: str, *, fields: bool) -> bool:
         """Return whether a member says something of the field of ours that it names."""

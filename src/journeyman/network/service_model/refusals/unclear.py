@@ -23,6 +23,7 @@ from journeyman.network.service_model.naming import (
     FIRST,
     ID_WORDS,
     Path,
+    speaks_of,
     type_of,
     value_at,
     walk,
@@ -121,9 +122,11 @@ def named_by_value(told: Iterable[str], sent: JSON) -> list[FieldFault]:
         # Words of ours repeat the result: as that, they are hardly wrong.
         places = [path for path, value in leaves if value in quoted]
         types = "".join(f"{spelling(one)} " for one in _TYPE_NAMED.findall(text))
+        said = OPTION.sub(" ", text)
         places.sort(
-            key=lambda path: (
+            key=lambda path, types=types, said=said: (
                 f"{spelling(path[-1])} " in types,
+                speaks_of(said, path[-1]),
                 likeness_to_a_result(path),
             )
         )

@@ -54,7 +54,7 @@ _AN_OBJECT = LazyPattern(r"obje[ck]?t|obiekt|oggett")
 _UNKNOWN = any_case(
     r"unknown(?! (?:variant|value|enum))|unrecogni[sz]ed|unexpected(?! (?:json )?token)"
     r"|only defined|unpermitted"
-    r"|unsupported|unspecified|disallowed|additional|\bextra\b|extra_forbidden|superfluous|prohibited"
+    r"|unsupported|unspecified|disallowed|additional|\bextra\b|extra_forbidden|superfluous|redundant|prohibited"
     r"|not allowed|not be (?:allowed|sent|set\b(?! to))"
     r"|not (?:exist\b|defined)"
     r"|not (?:an? )?(?:permitted|recogni[sz]ed|supported|expected|known\b|have)|no such"
@@ -110,12 +110,13 @@ _TYPE_SAID = (
     any_case(r"\bvalid (?P<type>json) (?:string|object|text)\b"),
     any_case(r"\b(?:iso[ -]?8601|valid) (?P<type>duration)\b"),
     any_case(
-        r"\b(?:expect(?:ed|ing|s)|be|use|provide|valid|format|of type"
+        r"(?<!['\"`])\b(?:expect(?:ed|ing|s)|be|use|provide|valid|format|of type"
         r"|(?:converted?|deserialized?|cast) (?:in)?to|syntax for type)"
         r"(?=:?(?: an?| valid| type| of type| json)*[ ._:]"
         r"[`'\"]?(?:System\.Nullable`1\[)?(?:\w+\.)*(?P<type>\w+))"
     ),
     any_case(r"\binvalid (?:time )?(?P<type>duration)\b"),
+    any_case(r"\b(?:standard|canonical|char(?:acter)?s?|rfc ?4122) (?P<type>[ug]uid)\b"),
     any_case(r"invalid google\.protobuf\.(?P<type>duration|timestamp)\b"),
     any_case(r"expected start of the (?P<type>object|array)\b"),
     any_case(
