@@ -74,6 +74,23 @@ def _quoted(told: re.Match[str]) -> str:
     return ", ".join(f'"{one}"' for one in told[1].split(", "))
 
 
+def _set_on(told: re.Match[str]) -> str:
+    around = [] if told[2] == "request" else [told[2]]
+    way = [words.replace(" ", "_") for words in (*around, told[1])]
+    return f'"{".".join(map(_begun_small, way))}" is required'
+
+
+def _begun_small(name: str) -> str:
+    first, *rest = words_of(name)
+    return first + "".join(map(str.capitalize, rest))
+
+
+def _below_properties(told: re.Match[str]) -> str:
+    way = [one for one in told[1].split("/") if one != "properties"]
+    wanted = told[2].replace("member of", "one of")
+    return f'"{".".join(way)}": expected {wanted}'
+
+
 _REASONS = "|".join(
     ["Unprocessable Content", *(one.phrase for one in HTTPStatus if 400 <= one < 500)]  # noqa: PLR2004 - a client's errors
 )
@@ -85,6 +102,24 @@ _REWRITTEN: tuple[tuple[LazyPattern, str | Callable[[re.Match[str]], str]], ...]
     ),
     # Java, which writes a list of names in brackets
     (LazyPattern(r"(?<=: )\[([A-Za-z]\w*(?:, [A-Za-z]\w*)*)\](?=\W*$)"), _quoted),
+    # Temporal, of messages of protobuf, whose names begin with a capital in Go
+    (
+        LazyPattern(r"^([A-Z]\w*(?: (?!is\b)[a-z]\w*)?) (?:is )?not set on (request|[A-Z]\w*)\."),
+        _set_on,
+    ),
+    # By hand
+    (
+        any_case(
+            r"\b(?:send|give|put|pass|write|enter) (?:it|them|that|this)"
+            r" (?:as|in|into|under) (?=['\"`])"
+        ),
+        "missing field ",
+    ),
+    # GitHub, of a JSON schema, with the value that was sent
+    (
+        LazyPattern(r"\bFor '([\w/]+)', .* is not an? (\w+(?: of \[.*\])?)\.", re.DOTALL),
+        _below_properties,
+    ),
     # HubSpot
     (any_case(r"\brequired (\w+) (?:was|were) not set\b"), r"missing required \1"),
     # Jackson, of java.time: what follows tells the value again, as a "Text"

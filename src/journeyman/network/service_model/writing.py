@@ -147,11 +147,14 @@ class Wanted:
     """An expression that the value matches."""
 
 
+_AS_IT_IS = "it is"
+
+
 def form_of(one: Placed) -> str:
     """Name a value in the form that it has, as it stands among the misfits."""
     if not one.source:
         return f"the value {one.constant!r}"
-    return f"{one.source} as {one.kind or 'it is'}"
+    return f"{one.source} as {one.kind or _AS_IT_IS}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -651,6 +654,7 @@ class Writer:
 
     def _value_options(self, wanted: Wanted) -> Iterator[tuple[float, Placed]]:
         wants = wanted.wants or self._kind_of_plural(wanted.path)
+        wrong = self._wrong_at(wanted.path)
         for source, value in self.values.items():
             if is_header(wanted.path) and source in {"result", "evidence"}:
                 continue
@@ -674,7 +678,7 @@ class Writer:
                 for other in _other_kinds(source, wanted.wants)
             ]
             for price, one in forms:
-                yield price + 4.0 * self.known.is_refused_as(one), one
+                yield price + 4.0 * ((repr(value), one.kind) in wrong), one
 
     def _may_be_tail(self, wanted: Wanted) -> bool:
         """Return whether the last part of the task's id may be meant.
@@ -896,7 +900,8 @@ class Writer:
         if wanted.example is not None:
             yield ELIMINATED + 1, Placed(path, constant=wanted.example)
         if wanted.options:
-            best = self._best_option(wanted.options, words[-1] if words else "")
+            left = self._not_refused(wanted)
+            best = self._best_option(left, words[-1] if words else "")
             yield 0.2, Placed(path, constant=converted(best, wanted.wants))
         elif wanted.wants == "boolean":
             is_no = not _NOES.isdisjoint(words)
@@ -984,6 +989,21 @@ class Writer:
         """Return whether an object is one of JSON:API's."""
         inside = (*above, "attributes")
         return any(one.path[: len(inside)] == inside for one in self.known.wanted)
+
+    def _not_refused(self, wanted: Wanted) -> tuple[str, ...]:
+        """Return what may be chosen but for what was wrong as a value of the task."""
+        wrong = {value for value, _ in self._wrong_at(wanted.path)}
+        left = tuple(one for one in wanted.options if repr(one) not in wrong)
+        return left or wanted.options
+
+    def _wrong_at(self, path: Path) -> frozenset[tuple[str, str]]:
+        """Return the values that were found wrong somewhere, and their types there."""
+        forms = (form.partition(" as ") for at, form in self.known.misfits if at == path)
+        return frozenset(
+            (repr(self.values[source]), kind.removeprefix(_AS_IT_IS))
+            for source, _, kind in forms
+            if source in self.values
+        )
 
     def _best_option(self, options: tuple[str, ...], word: str) -> str:
         if (usual := _DURATIONS.get(word)) and all(one.isdigit() for one in options):

@@ -436,6 +436,8 @@ class Prose:
         """Read which name has to have which value: "set confirm to true"."""
         for told in _SET.finditer(text):
             name, value = told["name"], told["value"]
+            if name.lower() in NO_NAMES:
+                continue  # as in "send it as"
             is_flag = value.lower() in {"true", "false"}
             there = name in self._sent
             yield FieldFault(
