@@ -975,6 +975,33 @@ async def test_a_choice_that_is_asked_for_is_one_that_the_record_lists() -> None
     assert network.bodies("submit")[-1]["verdict"] == "true"
 
 
+async def test_a_choice_that_was_wrong_as_a_value_of_the_task_is_another_one() -> None:
+    network = StrictNetwork(SNAKE)
+    network.answers += [missing("state"), (422, {"errors": [{"field": "state"}]})]
+    said = "state must be one of: open, closed"
+    network.answers += [(422, {"error": said}), (200, {})]
+    task = replace(TASK, raw={"state": "open"})
+
+    async with client_of(network) as client:
+        await client.complete(task, KEY)
+
+    sent = [body.get("state") for body in network.bodies("complete")]
+    assert sent[1] == "open"
+    assert sent[-1] == "closed"
+
+
+async def test_an_object_that_the_record_shows_is_sent_as_it_is_there() -> None:
+    network = StrictNetwork(SNAKE)
+    network.answers += [missing("queue"), (200, {})]
+    task = replace(TASK, raw={"queue": {"name": "texts", "kind": "sticky"}})
+
+    async with client_of(network) as client:
+        await client.claim(task, KEY)
+
+    sent = network.bodies("claim")[-1]["queue"]
+    assert sent == {"name": "texts", "kind": "sticky"}
+
+
 async def test_of_a_range_the_least_is_said_and_of_a_time_what_is_usual() -> None:
     network = StrictNetwork(SNAKE)
     network.answers += [

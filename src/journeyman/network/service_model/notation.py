@@ -104,7 +104,9 @@ _REWRITTEN: tuple[tuple[LazyPattern, str | Callable[[re.Match[str]], str]], ...]
     (LazyPattern(r"(?<=: )\[([A-Za-z]\w*(?:, [A-Za-z]\w*)*)\](?=\W*$)"), _quoted),
     # Temporal, of messages of protobuf, whose names begin with a capital in Go
     (
-        LazyPattern(r"^([A-Z]\w*(?: (?!is\b)[a-z]\w*)?) (?:is )?not set on (request|[A-Z]\w*)\."),
+        LazyPattern(
+            r"^([A-Z]\w*(?: (?!is\b)[a-z]\w*)?) (?:is )?not set on (request|[A-Z]\w*)\."
+        ),
         _set_on,
     ),
     # By hand
@@ -117,7 +119,9 @@ _REWRITTEN: tuple[tuple[LazyPattern, str | Callable[[re.Match[str]], str]], ...]
     ),
     # GitHub, of a JSON schema, with the value that was sent
     (
-        LazyPattern(r"\bFor '([\w/]+)', .* is not an? (\w+(?: of \[.*\])?)\.", re.DOTALL),
+        LazyPattern(
+            r"\bFor '([\w/]+)', .* is not an? (\w+(?: of \[.*\])?)\.", re.DOTALL
+        ),
         _below_properties,
     ),
     # HubSpot

@@ -18,6 +18,7 @@ import re
 from collections.abc import Awaitable, Callable, Container, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from itertools import chain
 from typing import Generic, TypeAlias, TypeVar
 
 import anyio
@@ -28,7 +29,11 @@ from journeyman.domain.clock import Clock
 from journeyman.domain.outcomes import Refusal
 from journeyman.domain.tasks import JSON, IdempotencyKey, Progress, Task
 from journeyman.network import events
-from journeyman.network.service_model.meaning import POST_WORDS
+from journeyman.network.service_model.meaning import (
+    ENVELOPES,
+    POST_WORDS,
+    RESULT_WORDS,
+)
 from journeyman.network.service_model.model import (
     Listed,
     RefusedBody,
@@ -651,6 +656,8 @@ class RequestSearch:
         findings = tuple(_at_root(one, around, body) for one in findings)
         record = request.task.raw if request.task else {}
         findings = tuple(_as_listed(one, record) for one in findings)
+        shown = (_as_shown(one, record) for one in findings)
+        findings = tuple(chain.from_iterable(shown))
         if len(findings) == 1:
             means = "agent_id" if means_our_id(answer or message) else ""
             found = replace(findings[0], means=means or findings[0].means)
@@ -909,6 +916,25 @@ def _as_listed(found: FieldFault, record: Mapping[str, JSON]) -> FieldFault:
     own = [one for one, words in parts.items() if len("".join(words[:1])) == 1]
     alike = [one for one in own if parts[one][1:] == words_of(name)]
     return replace(found, path=(alike[0],)) if len(alike) == 1 else found
+
+
+def _as_shown(
+    found: FieldFault, record: Mapping[str, JSON]
+) -> tuple[FieldFault, ...]:
+    """Return what is missed, or of another type, as the members that a record shows.
+
+    Temporal asks for a `taskQueue` whose `name` it has listed. An object that is around
+    all of a record, and one that the work goes into, are shown with other things.
+    """
+    there, words = record.get(found.path[-1]), {*words_of(found.path[-1])}
+    is_lacking = found.fault in {Fault.MISSING, Fault.TYPE}
+    is_object = is_lacking and found.wants in {"", "object"}
+    is_ours = not words.isdisjoint((*ENVELOPES, *RESULT_WORDS))
+    members = there if isinstance(there, dict) and is_object and not is_ours else {}
+    if any(isinstance(one, dict | list) for one in members.values()):
+        return (found,)
+    shown = (FieldFault((*found.path, name), Fault.MISSING) for name in members)
+    return tuple(shown) or (found,)
 
 
 def _is_twice(placed: Placed, shape: RequestShape) -> bool:

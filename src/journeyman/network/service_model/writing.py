@@ -998,7 +998,9 @@ class Writer:
 
     def _wrong_at(self, path: Path) -> frozenset[tuple[str, str]]:
         """Return the values that were found wrong somewhere, and their types there."""
-        forms = (form.partition(" as ") for at, form in self.known.misfits if at == path)
+        forms = (
+            form.partition(" as ") for at, form in self.known.misfits if at == path
+        )
         return frozenset(
             (repr(self.values[source]), kind.removeprefix(_AS_IT_IS))
             for source, _, kind in forms

@@ -369,7 +369,10 @@ class Walk:
             above, fields = (*above, *path), True
         else:
             fields = is_object and (
-                fields or is_container or _is_of_lists(inner) or self._is_by_saying(inner)
+                fields
+                or is_container
+                or _is_of_lists(inner)
+                or self._is_by_saying(inner)
             )
         yield from self.findings(inner, above, fields=fields, depth=depth + 1)
 

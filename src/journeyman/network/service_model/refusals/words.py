@@ -116,7 +116,9 @@ _TYPE_SAID = (
         r"[`'\"]?(?:System\.Nullable`1\[)?(?:\w+\.)*(?P<type>\w+))"
     ),
     any_case(r"\binvalid (?:time )?(?P<type>duration)\b"),
-    any_case(r"\b(?:standard|canonical|char(?:acter)?s?|rfc ?4122) (?P<type>[ug]uid)\b"),
+    any_case(
+        r"\b(?:standard|canonical|char(?:acter)?s?|rfc ?4122) (?P<type>[ug]uid)\b"
+    ),
     any_case(r"invalid google\.protobuf\.(?P<type>duration|timestamp)\b"),
     any_case(r"expected start of the (?P<type>object|array)\b"),
     any_case(
@@ -156,7 +158,7 @@ _TYPE_SAID = (
     any_case(r"parsing (?P<type>time) "),
     any_case(r"\bbe of (?P<type>\w+) type\b"),
     any_case(r"\b(?:invalid|wrong)[_ ]type[:=] ?(?P<type>\w+)"),
-    any_case(r"\bas (?:an? )?(?P<type>object|array|list|string|number|integer)\b"),
+    any_case(r"\bas (?:an? )?(?:json )?(?P<type>object|array|list|string|number|integer)\b"),
     # As other languages say it: muss vom Typ object sein, doit être de type string
     any_case(
         r"\bt(?:yp|ype|ipo|ypu|ипа?)"
