@@ -344,6 +344,82 @@ FOUND_BY_TESTS: Mapping[str, tuple[SourceMutant, ...]] = {
             "network/service_model/test_said_by_frameworks.py",
         ),
         SourceMutant(
+            "what stands under an unknown key names nothing",
+            "network/service_model/refusals/structures.py",
+            "return all(map(self._is_saying, value.values()))",
+            "return False",
+            "network/service_model/test_said_by_frameworks.py",
+        ),
+        SourceMutant(
+            "a header has no form",
+            "network/service_model/refusals/sentences.py",
+            "    if wants and not options:\n        return FieldFault(path, Fault.TYPE, wants)",
+            "",
+            "network/service_model/test_search.py"
+            "::test_a_header_that_has_to_be_a_uuid_is_one",
+        ),
+        SourceMutant(
+            "a value in a header is sent as it is",
+            "network/service_model/request.py",
+            """            one.path[0].removeprefix(prefix): converted(
+                values.get(one.source, one.constant), one.kind
+            )
+""",
+            """            one.path[0].removeprefix(prefix): (
+                values.get(one.source, one.constant)
+            )
+""",
+            "network/service_model/test_search.py"
+            "::test_a_header_that_has_to_be_a_uuid_is_one",
+        ),
+        SourceMutant(
+            "a header that names the claim is asked for twice",
+            "network/service_model/model.py",
+            "is_of_claim = is_of_claim and not is_header(one.path)",
+            "is_of_claim = bool(is_of_claim)",
+            "network/service_model/test_search.py"
+            "::test_a_header_that_named_the_claim_does_so_again_and_once",
+        ),
+        SourceMutant(
+            "words stand for who we are",
+            "network/service_model/search.py",
+            "findings = findings or _of_our_name(message, shape)",
+            "findings = findings or ()",
+            "network/service_model/test_search.py"
+            "::test_words_that_stand_for_who_we_are_give_way_to_our_id",
+        ),
+        SourceMutant(
+            "a wrong value of the task is chosen again",
+            "network/service_model/writing.py",
+            "left = tuple(one for one in wanted.options if repr(one) not in wrong)",
+            "left = wanted.options",
+            "network/service_model/test_search.py"
+            "::test_a_choice_that_was_wrong_as_a_value_of_the_task_is_another_one",
+        ),
+        SourceMutant(
+            "an object that the record shows is guessed",
+            "network/service_model/search.py",
+            "return tuple(shown) or (found,)",
+            "return (found,)",
+            "network/service_model/test_search.py"
+            "::test_an_object_that_the_record_shows_is_sent_as_it_is_there",
+        ),
+        SourceMutant(
+            "a name that begins as a demand is a type",
+            "network/service_model/refusals/words.py",
+            """(?<!['\\"`])\\b(?:expect""",
+            """\\b(?:expect""",
+            "network/service_model/test_refusals.py"
+            "::test_a_name_that_begins_as_a_demand_does_is_no_type",
+        ),
+        SourceMutant(
+            "the first of two values that are alike is meant",
+            "network/service_model/refusals/unclear.py",
+            "speaks_of(said, path[-1]), likeness",
+            "False, likeness",
+            "network/service_model/test_said_by_frameworks.py",
+        ),
+        SourceMutant(
             "a list as Java writes it has no names",
             "network/service_model/notation.py",
             """return ", ".join(f'"{one}"' for one in told[1].split(", "))""",

@@ -977,7 +977,8 @@ async def test_a_choice_that_is_asked_for_is_one_that_the_record_lists() -> None
 
 async def test_a_choice_that_was_wrong_as_a_value_of_the_task_is_another_one() -> None:
     network = StrictNetwork(SNAKE)
-    network.answers += [missing("state"), (422, {"errors": [{"field": "state"}]})]
+    fault: JSON = {"field": "state", "message": "An assignee can only close it"}
+    network.answers += [missing("state"), (422, {"errors": [fault]})]
     said = "state must be one of: open, closed"
     network.answers += [(422, {"error": said}), (200, {})]
     task = replace(TASK, raw={"state": "open"})

@@ -918,9 +918,7 @@ def _as_listed(found: FieldFault, record: Mapping[str, JSON]) -> FieldFault:
     return replace(found, path=(alike[0],)) if len(alike) == 1 else found
 
 
-def _as_shown(
-    found: FieldFault, record: Mapping[str, JSON]
-) -> tuple[FieldFault, ...]:
+def _as_shown(found: FieldFault, record: Mapping[str, JSON]) -> tuple[FieldFault, ...]:
     """Return what is missed, or of another type, as the members that a record shows.
 
     Temporal asks for a `taskQueue` whose `name` it has listed. An object that is around

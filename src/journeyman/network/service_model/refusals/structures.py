@@ -440,7 +440,7 @@ class Walk:
         return any(sayings(item)) and place_in(item, self._sent) is None
 
     def _is_by_saying(self, value: JSON) -> bool:
-        """Return whether all that an object has says something, of what it stands under.
+        """Return whether each member of an object says what is wrong with its name.
 
         As Toloka's `payload` does: `{"solutions": {"code": .., "message": ..}}`.
         """

@@ -121,16 +121,7 @@ def named_by_value(told: Iterable[str], sent: JSON) -> list[FieldFault]:
         leaves = [(path, str(value)) for path, value in leaves_of(sent)]
         # Words of ours repeat the result: as that, they are hardly wrong.
         places = [path for path, value in leaves if value in quoted]
-        types = "".join(f"{spelling(one)} " for one in _TYPE_NAMED.findall(text))
-        said = OPTION.sub(" ", text)
-        places.sort(
-            key=lambda path, types=types, said=said: (
-                f"{spelling(path[-1])} " in types,
-                speaks_of(said, path[-1]),
-                likeness_to_a_result(path),
-            )
-        )
-        places = places[-1:]
+        places = _likeliest_of(places, text)
         found = [_of_value(fault_at(path, text)) for path in places]
         if (last := _LAST.search(text)) and not any(one.options for one in found):
             found = [replace(one, options=items_in(last[1])) for one in found]
@@ -141,6 +132,18 @@ def named_by_value(told: Iterable[str], sent: JSON) -> list[FieldFault]:
             paths = [path for path, value in leaves if value.startswith(begun)]
             named += [FieldFault(path, Fault.VALUE) for path in paths[:1]]
     return named
+
+
+def _likeliest_of(places: list[Path], text: str) -> list[Path]:
+    """Return which of these places a sentence speaks of that quotes their value."""
+    types = "".join(f"{spelling(one)} " for one in _TYPE_NAMED.findall(text))
+    said = OPTION.sub(" ", text)
+
+    def likeliness(path: Path) -> tuple[bool, bool, float]:
+        is_of_type = f"{spelling(path[-1])} " in types
+        return is_of_type, speaks_of(said, path[-1]), likeness_to_a_result(path)
+
+    return sorted(places, key=likeliness)[-1:]
 
 
 def named_beside_its_value(told: Iterable[str], sent: JSON) -> list[FieldFault]:

@@ -158,7 +158,9 @@ _TYPE_SAID = (
     any_case(r"parsing (?P<type>time) "),
     any_case(r"\bbe of (?P<type>\w+) type\b"),
     any_case(r"\b(?:invalid|wrong)[_ ]type[:=] ?(?P<type>\w+)"),
-    any_case(r"\bas (?:an? )?(?:json )?(?P<type>object|array|list|string|number|integer)\b"),
+    any_case(
+        r"\bas (?:an? )?(?:json )?(?P<type>object|array|list|string|number|integer)\b"
+    ),
     # As other languages say it: muss vom Typ object sein, doit être de type string
     any_case(
         r"\bt(?:yp|ype|ipo|ypu|ипа?)"
