@@ -117,6 +117,16 @@ _REWRITTEN: tuple[tuple[LazyPattern, str | Callable[[re.Match[str]], str]], ...]
         ),
         "missing field ",
     ),
+    # By hand, of a value that is not taken, in one of some languages
+    (
+        any_case(
+            r"\b(?:valor|valeur|valore|wert|waarde|wartość|hodnota|value)"
+            r" (?:[^\W\d]+ ){1,3}(?:en|in|para|pour|per|für|voor|dla|pro|for)"
+            rf" (?:el |campo |(?:the )?field )?['\"`]({NAME})['\"`]"
+            r"(?:\.(?= [^\W\d]+ [^\W\d]+: ))?"
+        ),
+        r'"\1" is invalid',
+    ),
     # GitHub, of a JSON schema, with the value that was sent
     (
         LazyPattern(
@@ -139,6 +149,7 @@ _REWRITTEN: tuple[tuple[LazyPattern, str | Callable[[re.Match[str]], str]], ...]
         _variables_of,
     ),
     # Jackson
+    (LazyPattern(r"(?<=`) from \w+ value\b"), ""),
     (
         LazyPattern(
             r" \(although at least one Creator exists\): no \S+-argument"
@@ -576,11 +587,13 @@ def with_plain_quotes(body: JSON, depth: int = 0) -> JSON:
     """Return a body with the quotes of other languages, as in »name«, as English ones.
 
     What closes in one of them opens in another, so that each pair is replaced. Of two
-    pairs around each other, as Notion has them, one is left.
+    pairs around each other, as Notion has them, one is left. What Jackson quotes of
+    its own is no name, and goes.
     """
     if isinstance(body, str):
         return _IN_QUOTES.sub(
-            lambda one: f'"{"".join(filter(None, one.groups()))}"', body
+            lambda one: f'"{"".join(filter(None, one.groups()))}"',
+            _OF_JACKSON.sub("", body),
         )
     if depth > _DEEPEST or not isinstance(body, dict | list):
         return body
@@ -590,6 +603,7 @@ def with_plain_quotes(body: JSON, depth: int = 0) -> JSON:
 
 
 _DEEPEST = 10
+_OF_JACKSON = LazyPattern(r" \(token `JsonToken\.\w+`\)")
 _IN_QUOTES = LazyPattern(
     r"\u00bb([^\u00ab\u00bb\n]{1,60})\u00ab|\u00ab\s?([^\u00ab\u00bb\n]{1,60}?)\s?\u00bb"
     r"|\u201e([^\u201c-\u201e\n]{1,60})[\u201c\u201d]"

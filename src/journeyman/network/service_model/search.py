@@ -921,15 +921,15 @@ def _as_listed(found: FieldFault, record: Mapping[str, JSON]) -> FieldFault:
 def _as_shown(found: FieldFault, record: Mapping[str, JSON]) -> tuple[FieldFault, ...]:
     """Return what is missed, or of another type, as the members that a record shows.
 
-    Temporal asks for a `taskQueue` whose `name` it has listed. An object that is around
-    all of a record, and one that the work goes into, are shown with other things.
+    Temporal asks for a `taskQueue` whose `name` it has listed. What has prose in it is
+    around a record, or is its work, and goes back with other things in it.
     """
     there, words = record.get(found.path[-1]), {*words_of(found.path[-1])}
     is_lacking = found.fault in {Fault.MISSING, Fault.TYPE}
     is_object = is_lacking and found.wants in {"", "object"}
     is_ours = not words.isdisjoint((*ENVELOPES, *RESULT_WORDS))
     members = there if isinstance(there, dict) and is_object and not is_ours else {}
-    if any(isinstance(one, dict | list) for one in members.values()):
+    if any(" " in str(one) or one in (None, "") for one in members.values()):
         return (found,)
     shown = (FieldFault((*found.path, name), Fault.MISSING) for name in members)
     return tuple(shown) or (found,)

@@ -336,6 +336,8 @@ _OUR_ID = any_case(
     rf"\b(?:your(?: own)?|own) {_AGENT}[ _-]?(?:id|identifier)\b"
     rf"|\b(?:authenticated|calling) {_AGENT}\b"
     r"|\b(?:the|your) agent[ _-]?id of\b"
+    r"|\b(?:owner|holder|bearer|titular|titulaire|intestatario|inhaber|posiadacz)\w*"
+    r" (?:\w+ ){0,2}(?:token|jeton)\b"
     r"|\b(?:given|issued|assigned) to you (?:on|at|when|with|by)\b"
     r"|\b(?:on|at|à l'|l'|alla|en el|bei der|bij|przy|при|no) ?(?:registration"
     r"|inscription|registrazione|registro|anmeldung|registrierung|(?:de )?registratie"

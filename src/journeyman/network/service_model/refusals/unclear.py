@@ -628,6 +628,7 @@ def _placed_in(
         yield from _before_colons(value[:MAX_TEXT], sent, phrases)
     elif isinstance(value, list):
         yield from _in_table(value, sent, phrases)
+        yield from _listed_below(way[-1:], value, sent)
     elif isinstance(value, dict) and not has_parts(value):
         place, said = place_in(value, sent), [*sayings(value)]
         if place is None:
@@ -640,6 +641,18 @@ def _placed_in(
             or (isinstance(value_at(sent, place), dict) and says_strict(value, ""))
         ):
             yield fault_at(place, " ".join(said))
+
+
+def _listed_below(name: Path, listed: list[JSON], sent: JSON) -> Iterator[FieldFault]:
+    """Return what an object of ours lacks that is listed under its name.
+
+    As in HubSpot's `{"context": {"properties": ["hs_timestamp"]}}`.
+    """
+    there = value_at(sent, name) if name else None
+    names = [one for one in listed if isinstance(one, str)]
+    if isinstance(there, dict) and len(names) == len(listed):
+        if all(_is_surely_name(one, sent) and one not in there for one in names):
+            yield from (FieldFault((*name, one), Fault.MISSING) for one in names)
 
 
 _NOT_SAID = SHOWN | word_set("found received schema")

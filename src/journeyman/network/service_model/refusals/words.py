@@ -273,10 +273,15 @@ STRICT = any_case(
 )
 
 
+_OF_JAVA = LazyPattern(r"^(?:(?:linked|hash|tree|array)(?=[a-z]))+")
+"""Before the words of collections, as in `LinkedHashMap` and `ArrayList`."""
+
+
 def type_of_word(word: str) -> str:
     """Return the JSON type that a word means in some language; empty if in none."""
     last = word.strip(".").rpartition(".")[2].lower()
     bare = last.removeprefix("js")  # as in Play's JsObject
+    bare = _OF_JAVA.sub("", bare)
     known = next(filter(None, map(TYPES.get, (bare.rstrip("s"), bare, last))), "")
     if not known and "datetime" in last:
         return "datetime"  # as in DateTimeOffset, LocalDateTime and NaiveDateTime
@@ -343,7 +348,7 @@ def options_in(said: str, *, is_value: bool = True) -> tuple[str, ...]:
 
     `is_value`: the sentence is about a value. Else a list in it may be one of names.
     """
-    said = _ENTERED.sub("", said)
+    said = _LABELLED.sub(r"\1", _ENTERED.sub("", said))
     said = _CODED.sub(lambda one: "|".join(_CODE.findall(one[0])), said[:MAX_TEXT])
     said = COMPARED.sub("", _OF_ONE.sub("be one of [", said))
     said = _EXPLAINED.sub("", _PATTERN.sub(" ", said))
@@ -390,6 +395,8 @@ _CODED = LazyPattern(
     r"[A-Z\d]{1,12} ?= ?[A-Za-z][^=;,()]{0,40}"
 )
 """As in "COMPL = work completed; NOACC = no access"."""
+_LABELLED = LazyPattern(r'label: "[^"]*"\nvalue: ("[^"]*")\n')
+"""As HubSpot has it, which shows what it calls an option, too."""
 _MAX_OPTIONS = 20
 _COUNTS = word_set("one two three four five six seven eight nine ten")
 """Such as "two or three letters"."""
