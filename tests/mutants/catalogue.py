@@ -758,7 +758,7 @@ FOUND_BY_TESTS: Mapping[str, tuple[SourceMutant, ...]] = {
         SourceMutant(
             "quotes of other languages stay",
             "network/service_model/refusals/refusal.py",
-            "body = with_plain_quotes(message if body is None else body)",
+            "body = in_plain_form(message if body is None else body)",
             "body = message if body is None else body",
             "network/service_model/test_refusals.py",
         ),

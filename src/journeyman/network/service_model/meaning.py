@@ -32,7 +32,7 @@ AGENT_NOUNS = word_set(
     "performer "
     "contractor account actor by claimer claimed assigned owner submitter "
     "freelancer provider solver operator participant who helper volunteer artisan "
-    "craftsman technician employee"
+    "craftsman technician employee agente agentes"
 )
 RESULT_WORDS = in_order(
     "result output answer response solution deliverable content text body submission "

@@ -1197,8 +1197,11 @@ class _Learning:
         """Return constraints with an object that was sent where it is missed now."""
         tops = {p[0] for p in self.shape.paths if spelling(p[0]) == spelling(path[0])}
         alike = [(name,) for name in sorted(tops) if len(path) == 1]
+        told = {one.path for one in known.wanted if self.known.get(one.path) is None}
         for before in (path[1:], (*self._around, *path), *alike):
             is_there = before in self.shape.paths and not self.shape.at(before)
+            # Where it lacks a name as well, it stands where it should.
+            is_there &= not any(one[: len(before)] == before for one in told)
             if path[: len(before)] != before and is_there:
                 return _rerooted(known, before, path)
         return known

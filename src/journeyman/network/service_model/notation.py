@@ -85,6 +85,11 @@ def _begun_small(name: str) -> str:
     return first + "".join(map(str.capitalize, rest))
 
 
+def _terms_of_erlang(told: re.Match[str]) -> str:
+    terms = re.findall(r"\{(\w+),\W*(\w+)\W*?\}", told[0])
+    return "\n".join(f'"{name}": {" ".join(words_of(said))}' for said, name in terms)
+
+
 def _below_properties(told: re.Match[str]) -> str:
     way = [one for one in told[1].split("/") if one != "properties"]
     wanted = told[2].replace("member of", "one of")
@@ -583,29 +588,41 @@ def from_python(text: str) -> JSON:
     return None
 
 
-def with_plain_quotes(body: JSON, depth: int = 0) -> JSON:
-    """Return a body with the quotes of other languages, as in »name«, as English ones.
+def in_plain_form(body: JSON, depth: int = 0) -> JSON:
+    """Return a body with its texts in a form that all of the reading understands.
 
-    What closes in one of them opens in another, so that each pair is replaced. Of two
-    pairs around each other, as Notion has them, one is left. What Jackson quotes of
-    its own is no name, and goes.
+    Quotes of other languages, as in »name«, are English ones: what closes in one
+    of them opens in another, so that each pair is replaced, and of two pairs around
+    each other, as Notion has them, one is left. What Jackson quotes of its own is no
+    name.
     """
     if isinstance(body, str):
-        return _IN_QUOTES.sub(
-            lambda one: f'"{"".join(filter(None, one.groups()))}"',
-            _OF_JACKSON.sub("", body),
-        )
+        for pattern, plain in _PLAIN_FORMS:
+            body = pattern.sub(plain, body)
+        return body
     if depth > _DEEPEST or not isinstance(body, dict | list):
         return body
     if isinstance(body, list):
-        return [with_plain_quotes(one, depth + 1) for one in body]
-    return {name: with_plain_quotes(one, depth + 1) for name, one in body.items()}
+        return [in_plain_form(one, depth + 1) for one in body]
+    return {name: in_plain_form(one, depth + 1) for name, one in body.items()}
 
 
 _DEEPEST = 10
-_OF_JACKSON = LazyPattern(r" \(token `JsonToken\.\w+`\)")
-_IN_QUOTES = LazyPattern(
-    r"\u00bb([^\u00ab\u00bb\n]{1,60})\u00ab|\u00ab\s?([^\u00ab\u00bb\n]{1,60}?)\s?\u00bb"
-    r"|\u201e([^\u201c-\u201e\n]{1,60})[\u201c\u201d]"
-    r'|`"([^`"\n]{1,60})"`'
+_PLAIN_FORMS: tuple[tuple[LazyPattern, str | Callable[[re.Match[str]], str]], ...] = (
+    (
+        LazyPattern(
+            r"\u00bb([^\u00ab\u00bb\n]{1,60})\u00ab"
+            r"|\u00ab\s?([^\u00ab\u00bb\n]{1,60}?)\s?\u00bb"
+            r"|\u201e([^\u201c-\u201e\n]{1,60})[\u201c\u201d]"
+            r'|`"([^`"\n]{1,60})"`'
+        ),
+        lambda one: f'"{"".join(filter(None, one.groups()))}"',
+    ),
+    # Jackson
+    (LazyPattern(r" \(token `JsonToken\.\w+`\)"), ""),
+    # RabbitMQ, in Erlang
+    (
+        LazyPattern(r'^\[?(?:\{[a-z_]+,(?:<<)?"?\w+"?(?:>>)?\},?){1,30}\]?$'),
+        _terms_of_erlang,
+    ),
 )

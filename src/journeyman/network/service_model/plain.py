@@ -125,11 +125,18 @@ def _untyped(value: Object) -> JSON:
     if not isinstance(kind, str):
         return value
     if kind in value and value.keys() <= {kind, "type", "id", "name"}:
-        return None if value[kind] == [] else value[kind]
+        return _with_id(value, value[kind])
     # With more beside it, it is a record that has a value, such as a stored result.
     is_alone = len(value.keys() - {"value", "id", "name", *_BESIDE}) <= 1
     is_typed = "value" in value and kind.lower() in _TYPES and is_alone
     return value["value"] if is_typed else value
+
+
+def _with_id(value: Object, inner: JSON) -> JSON:
+    """Return what a typed object holds, with its id: such as that of a call."""
+    if isinstance(inner, dict) and "id" in value:
+        return {"id": value["id"], **inner}
+    return None if inner == [] else inner
 
 
 def _element(value: Object) -> JSON:

@@ -655,6 +655,7 @@ class RequestSearch:
         around = self.model.wrappers_beside(request.action)
         findings = tuple(_at_root(one, around, body) for one in findings)
         record = request.task.raw if request.task else {}
+        findings = tuple(_with_dots(one, record) for one in findings)
         findings = tuple(_as_listed(one, record) for one in findings)
         shown = (_as_shown(one, record) for one in findings)
         findings = tuple(chain.from_iterable(shown))
@@ -916,6 +917,12 @@ def _as_listed(found: FieldFault, record: Mapping[str, JSON]) -> FieldFault:
     own = [one for one, words in parts.items() if len("".join(words[:1])) == 1]
     alike = [one for one in own if parts[one][1:] == words_of(name)]
     return replace(found, path=(alike[0],)) if len(alike) == 1 else found
+
+
+def _with_dots(found: FieldFault, record: Mapping[str, JSON]) -> FieldFault:
+    """Return what is said of a name that has dots, as names of R have in a record."""
+    dotted = [one for one in record if re.fullmatch(r"\w+(?:\.\w+)+", one)]
+    return replace(found, path=(".".join(found.path),)) if dotted[1:] else found
 
 
 def _as_shown(found: FieldFault, record: Mapping[str, JSON]) -> tuple[FieldFault, ...]:

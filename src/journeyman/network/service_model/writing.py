@@ -454,11 +454,12 @@ class Writer:
         found = [*islice(allowed, 1)]
         if found and self._may_be_lenient():
             found.insert(0, self._under_all_names(found[0]))
-        if self.known.unknown and not self.known.wanted and self.action != "post_task":
+        is_asked = any(not is_outside(one.path) for one in self.known.wanted)
+        if self.known.unknown and not is_asked and self.action != "post_task":
             # A network that only says what it does not know says what it wants of
             # a body that has nothing.
             is_idle = self._is_refused("task_id", self.style.envelope)
-            found.insert(not is_idle, self._nothing())
+            found.insert(not is_idle, self._nothing(found))
         seen: set[str] = set()
         for shape in chain(found, allowed):
             if shape.mark not in seen:
@@ -558,12 +559,18 @@ class Writer:
                 names = [self.style.write(f"{one}_{leaf}") for one in made]
                 yield from ((source, name) for name in names or [leaf])
 
-    def _nothing(self) -> RequestShape:
-        """Return a body without values: only what goes around them on this network."""
+    def _nothing(self, likeliest: Sequence[RequestShape]) -> RequestShape:
+        """Return a body without values: only what goes around them on this network.
+
+        Its headers are those of the likeliest.
+        """
+        outside = (
+            one for shape in likeliest for one in shape.placed if is_outside(one.path)
+        )
         constants = self._inherited_constants(())
         around = self.style.envelope
         empty = (Placed(around, constant={}),) if around else ()
-        return RequestShape((*constants, *empty))
+        return RequestShape((*constants, *empty, *outside))
 
     @property
     def _core(self) -> ActionValues:

@@ -17,7 +17,7 @@ from journeyman.network.service_model.naming import (
     walk,
     words_of,
 )
-from journeyman.network.service_model.notation import with_plain_quotes
+from journeyman.network.service_model.notation import in_plain_form
 from journeyman.network.service_model.reading import spelling
 from journeyman.network.service_model.refusals.bounds import (
     bounded_by_value,
@@ -90,7 +90,7 @@ def read_refusal(
     `is_of_body`, nothing that is said in unknown words. What `phrases` mean is known,
     though not from their words.
     """
-    body = with_plain_quotes(message if body is None else body)
+    body = in_plain_form(message if body is None else body)
     clear = _understood(body, message, sent, is_prose_read=is_prose_read)
     is_open = is_prose_read and is_of_body
     again = [*in_phrases(body, sent, phrases)] if is_open else []
@@ -334,7 +334,7 @@ def means_our_id(said: JSON) -> bool:
 _AGENT = f"(?:{'|'.join(sorted(AGENT_NOUNS - {'by', 'who'}))})"
 _OUR_ID = any_case(
     rf"\b(?:your(?: own)?|own) {_AGENT}[ _-]?(?:id|identifier)\b"
-    rf"|\b(?:authenticated|calling) {_AGENT}\b"
+    rf"|\b(?:authenticated|calling) {_AGENT}\b|\b{_AGENT} auth?enti[cf]\w+"
     r"|\b(?:the|your) agent[ _-]?id of\b"
     r"|\b(?:owner|holder|bearer|titular|titulaire|intestatario|inhaber|posiadacz)\w*"
     r" (?:\w+ ){0,2}(?:token|jeton)\b"
@@ -571,6 +571,17 @@ def _as_sent(found: FieldFault, sent: JSON) -> FieldFault:
     return replace(found, path=(alike[0], *found.path[1:])) if alike else found
 
 
+def _but_for(found: FieldFault, there: JSON) -> FieldFault:
+    """Return what may be chosen but for what was sent, which a refusal repeats.
+
+    Of numbers it was one of another type, rather.
+    """
+    is_numbered = not found.wants and "".join(found.options).isdigit()
+    if is_numbered and (type_of(there) == "integer" or there in found.options):
+        return replace(found, wants="integer")
+    return replace(found, options=tuple(o for o in found.options if o != there))
+
+
 def _in_light_of(found: FieldFault, sent: JSON) -> FieldFault:
     """Judge a finding by what was sent."""
     found = _without_root(_from_the_root(_as_sent(found, sent), sent), sent)
@@ -582,8 +593,7 @@ def _in_light_of(found: FieldFault, sent: JSON) -> FieldFault:
     if isinstance(there, dict) and there and is_of_kinds:
         found = _of_a_tag(found, there)
         there = value_at(sent, found.path)
-    if there in found.options:  # what was found, after what is allowed
-        found = replace(found, options=tuple(o for o in found.options if o != there))
+    found = _but_for(found, there)
     is_object_id = isinstance(there, str) and bool(_OBJECT_ID.fullmatch(there))
     if found.fault is Fault.TYPE and found.wants == "id" and is_object_id:
         return replace(found, wants="objectid")  # as its extended JSON writes one

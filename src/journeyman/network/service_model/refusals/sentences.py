@@ -244,9 +244,11 @@ def _of_header(said: str) -> FieldFault | None:
     name = (match["after"] or match["before"] or match["within"]) if match else ""
     if not name or name.lower() in OWN_HEADERS:
         return None
+    path, wants = (HEADER + name,), wanted_type(said)
+    shown = re.search(rf"{name}: ([\w.=/;-]+)", said)
+    options = shown.groups() if shown else options_in(said)
     if fault_in(said) is Fault.MISSING:
-        return FieldFault((HEADER + name,), Fault.MISSING)
-    path, options, wants = (HEADER + name,), options_in(said), wanted_type(said)
+        return FieldFault(path, Fault.MISSING, options=options)
     if wants and not options:
         return FieldFault(path, Fault.TYPE, wants)
     return FieldFault(path, Fault.VALUE, options=options) if options else None

@@ -272,9 +272,10 @@ class Walk:
             if " " in sentence  # else a code, or a value that was received
             for one in self._prose.findings(sentence, path)
         )
-        is_object = isinstance(value_at(self._sent, path), dict)
+        there = value_at(self._sent, path)
+        is_object = isinstance(there, dict)
         clear = rewritten(said)
-        inside = [one for one in prose if _is_in(path, one, clear, is_object=is_object)]
+        inside = [one for one in prose if _is_in(path, one, clear, there)]
         if is_object and not inside and fault_in(said) is Fault.MISSING:
             # An object that is there lacks what is named beside it.
             names = (str(one) for one in _unsaid(value) if not _is_code(one))
@@ -600,16 +601,17 @@ def _is_of_codes(value: Mapping[str, JSON]) -> bool:
     )
 
 
-def _is_in(
-    path: Path, found: FieldFault, said: str, *, is_object: bool = False
-) -> bool:
+def _is_in(path: Path, found: FieldFault, said: str, there: JSON = None) -> bool:
     """Return whether a sentence about an object names a member of it.
 
-    Perhaps one of the same name, if an object was sent there.
+    Perhaps one of the same name, if an object was sent `there`; but what is too much in
+    it was sent in it.
     """
     name = found.path[-1]
     is_quoted = re.search(rf"[`'\"\u201c]{re.escape(name)}[`'\"\u201d]", said)
-    is_new = is_object or spelling(name) != spelling(path[-1])
+    is_new = spelling(name) != spelling(path[-1])
+    if isinstance(there, dict):
+        is_new = is_new or found.fault is Fault.MISSING or name in there
     is_other = len(found.path) > len(path) and is_new
     return (
         found.fault in {Fault.MISSING, Fault.UNKNOWN} and is_other and bool(is_quoted)
@@ -701,10 +703,13 @@ def _listed_options(value: Mapping[str, JSON], name: str) -> Iterator[str]:
         listed: Sequence[JSON] = inner if isinstance(inner, list) else [inner]
         if isinstance(inner, str) and _QUOTED_LIST.fullmatch(inner):
             listed = OPTION.findall(inner)
-        is_listed = spelling(key) in OPTION_KEYS or len(listed) > 1
+        is_list_of_one = isinstance(inner, list) and spelling(key) in ASKED_TYPE_KEYS
+        is_listed = spelling(key) in OPTION_KEYS or len(listed) > 1 or is_list_of_one
         if is_listed and spelling(key) not in FIELD_KEYS and spelling(key) not in LISTS:
             texts = [one for one in listed if isinstance(one, str) and one]
-            if len(texts) == len(listed) and not any(name in one for one in texts):
+            is_type = is_list_of_one and any(map(type_of_word, texts))
+            is_own = is_type or any(name in one for one in texts)
+            if len(texts) == len(listed) and not is_own:
                 yield from texts
 
 

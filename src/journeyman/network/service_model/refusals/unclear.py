@@ -650,9 +650,10 @@ def _listed_below(name: Path, listed: list[JSON], sent: JSON) -> Iterator[FieldF
     """
     there = value_at(sent, name) if name else None
     names = [one for one in listed if isinstance(one, str)]
-    if isinstance(there, dict) and len(names) == len(listed):
-        if all(_is_surely_name(one, sent) and one not in there for one in names):
-            yield from (FieldFault((*name, one), Fault.MISSING) for one in names)
+    if not isinstance(there, dict) or len(names) < len(listed):
+        return
+    if all(_is_surely_name(one, sent) and one not in there for one in names):
+        yield from (FieldFault((*name, one), Fault.MISSING) for one in names)
 
 
 _NOT_SAID = SHOWN | word_set("found received schema")

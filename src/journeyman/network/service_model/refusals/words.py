@@ -303,9 +303,13 @@ def fault_in(said: str) -> Fault | None:
     return Fault.MISSING if _MISSING.search(said) else None
 
 
+_OF_WHAT_WAS_SENT = any_case(r"\b(?:set|sent|given) is of type \w+")
+"""As Freshdesk says before what it wants."""
+
+
 def wanted_type(said: str) -> str:
     """Return the type that is asked for; empty when none is."""
-    said = in_json_types(_NO_GAP.sub(" ", said[:MAX_TEXT]))
+    said = in_json_types(_NO_GAP.sub(" ", _OF_WHAT_WAS_SENT.sub("", said[:MAX_TEXT])))
     if _KEY_BUT_NO_TEXT.search(said) or _WHOLE_NUMBER.search(said):
         return "integer"
     if _TO_COME.search(said):
@@ -348,7 +352,7 @@ def options_in(said: str, *, is_value: bool = True) -> tuple[str, ...]:
 
     `is_value`: the sentence is about a value. Else a list in it may be one of names.
     """
-    said = _LABELLED.sub(r"\1", _ENTERED.sub("", said))
+    said = _LABELLED.sub(r"\1", _ENTERED.sub("", said)).replace(" a/an ", " an ")
     said = _CODED.sub(lambda one: "|".join(_CODE.findall(one[0])), said[:MAX_TEXT])
     said = COMPARED.sub("", _OF_ONE.sub("be one of [", said))
     said = _EXPLAINED.sub("", _PATTERN.sub(" ", said))
@@ -366,7 +370,7 @@ def options_in(said: str, *, is_value: bool = True) -> tuple[str, ...]:
         words = text.split()[:_MAX_OPTIONS]
         return tuple(w for w in words if not (type_of_word(w) or w in _KINDS))
     quoted = tuple(OPTION.findall(text))
-    if len(quoted) == 1 and ", " in quoted[0]:
+    if len(quoted) == 1 and re.search(r", |\w,\w", quoted[0]):
         quoted = items_in(quoted[0])  # all in one pair of quotes, as huma has them
     if quoted or match["quoted"] or match["listed"]:
         return quoted[:_MAX_OPTIONS]
@@ -669,7 +673,7 @@ NO_NAMES = word_set(
     "obbligatorio obligatoire obrigatório erforderlich mancante manquant faltante"
 )
 """Words that stand where a name could, and are none of ours."""
-INSTEAD = any_case(rf"\bdid you mean ({_QUOTED_ITEM})")
+INSTEAD = any_case(rf"(?:\bdid you mean|, (?:but )?only) ({_QUOTED_ITEM})")
 
 WEAK_NAMES = word_set(
     "data input body form payload params request object value type key function "
