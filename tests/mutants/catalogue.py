@@ -344,6 +344,74 @@ FOUND_BY_TESTS: Mapping[str, tuple[SourceMutant, ...]] = {
             "network/service_model/test_said_by_frameworks.py",
         ),
         SourceMutant(
+            "a header has any value",
+            "network/service_model/refusals/sentences.py",
+            "options = shown.groups() if shown else options_in(said)",
+            "options = options_in(said)",
+            "network/service_model/test_search.py"
+            "::test_a_header_has_the_value_that_is_shown_also_where_a_body_has_none",
+        ),
+        SourceMutant(
+            "a body that asks has no headers",
+            "network/service_model/writing.py",
+            "return RequestShape((*constants, *empty, *outside))",
+            "return RequestShape((*constants, *empty))",
+            "network/service_model/test_search.py"
+            "::test_a_header_has_the_value_that_is_shown_also_where_a_body_has_none",
+        ),
+        SourceMutant(
+            "a number that is chosen is a text",
+            "network/service_model/refusals/refusal.py",
+            'return replace(found, wants="integer")',
+            "return found",
+            "network/service_model/test_search.py"
+            "::test_a_choice_of_numbers_is_a_number",
+        ),
+        SourceMutant(
+            "a name with dots is a way",
+            "network/service_model/search.py",
+            "if dotted[1:] else found",
+            "if dotted[9:] else found",
+            "network/service_model/test_search.py"
+            "::test_a_name_with_dots_is_one_name_where_those_of_records_have_them",
+        ),
+        SourceMutant(
+            "an object that lacks a name is moved",
+            "network/service_model/model.py",
+            "is_there &= not any(one[: len(before)] == before for one in told)",
+            "is_there &= True",
+            "network/service_model/test_search.py"
+            "::test_an_object_that_lacks_a_name_stays_where_another_lacks_its_like",
+        ),
+        SourceMutant(
+            "a call has no id",
+            "network/service_model/plain.py",
+            'return {"id": value["id"], **inner}',
+            "return inner",
+            "network/service_model/test_other_forms.py",
+        ),
+        SourceMutant(
+            "what is listed under an object is not in it",
+            "network/service_model/refusals/unclear.py",
+            "yield from _listed_below(way[-1:], value, sent)",
+            "yield from ()",
+            "network/service_model/test_said_by_frameworks.py",
+        ),
+        SourceMutant(
+            "a term of Erlang is an example",
+            "network/service_model/notation.py",
+            "        _terms_of_erlang,\n",
+            '        "",\n',
+            "network/service_model/test_said_by_frameworks.py",
+        ),
+        SourceMutant(
+            "an object is too much in itself",
+            "network/service_model/refusals/structures.py",
+            "is_new = is_new or found.fault is Fault.MISSING or name in there",
+            "is_new = True",
+            "network/service_model/test_said_by_frameworks.py",
+        ),
+        SourceMutant(
             "what stands under an unknown key names nothing",
             "network/service_model/refusals/structures.py",
             "return all(map(self._is_saying, value.values()))",
@@ -353,8 +421,8 @@ FOUND_BY_TESTS: Mapping[str, tuple[SourceMutant, ...]] = {
         SourceMutant(
             "a header has no form",
             "network/service_model/refusals/sentences.py",
-            "    if wants and not options:\n        return FieldFault(path, Fault.TYPE, wants)",
-            "",
+            "        return FieldFault(path, Fault.TYPE, wants)\n    return",
+            "        return None\n    return",
             "network/service_model/test_search.py"
             "::test_a_header_that_has_to_be_a_uuid_is_one",
         ),

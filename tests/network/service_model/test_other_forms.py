@@ -18,6 +18,10 @@ PARAGRAPHS = [
         ({"id": {"$oid": "5f"}, "pay": {"N": "5"}}, {"id": "5f", "pay": "5"}),
         ({"x": {"type": "Integer", "value": 5, "valueInfo": {}}}, {"x": 5}),
         ({"x": {"id": "%3A", "type": "number", "number": 5}}, {"x": 5}),
+        (
+            {"call": {"id": "c-1", "type": "function", "function": {"name": "upper"}}},
+            {"call": {"id": "c-1", "name": "upper"}},
+        ),
         # A record that has a type and a value among others
         (
             {"result": {"id": 7, "job": 3, "type": "text", "value": "A", "round": 1}},

@@ -1060,6 +1060,70 @@ async def test_a_header_that_has_to_be_a_uuid_is_one() -> None:
     assert "X-Request-ID" not in body
 
 
+async def test_a_header_has_the_value_that_is_shown_also_where_a_body_has_none() -> (
+    None
+):
+    network = StrictNetwork(SNAKE)
+    said = "Set the required header 'OpenAI-Beta: assistants=v2'."
+    network.answers.append((400, {"message": said}))
+    network.answers.append((400, {"error": "unknown field: task_id"}))
+    network.answers += [missing("thread_id"), (200, {})]
+
+    async with client_of(network) as client:
+        outcome = await client.claim(TASK, KEY)
+
+    assert isinstance(outcome, Confirmed)
+    bodies = [body for _, body, _ in network.requests]
+    assert bodies[2:] == [{}, {"thread_id": TASK.id}]
+    assert {h["openai-beta"] for _, _, h in network.requests[1:]} == {"assistants=v2"}
+
+
+async def test_a_choice_of_numbers_is_a_number() -> None:
+    network = StrictNetwork(SNAKE)
+    said = "It should be one of these values: '4,5'"
+    for code in ("missing_field", "invalid_value"):
+        fault: JSON = {"field": "status", "message": said, "code": code}
+        network.answers.append((400, {"errors": [fault]}))
+    network.answers.append((200, {}))
+
+    async with client_of(network) as client:
+        await client.complete(TASK, KEY)
+
+    assert network.bodies("complete")[-1]["status"] == 4
+
+
+async def test_a_name_with_dots_is_one_name_where_those_of_records_have_them() -> None:
+    network = StrictNetwork(SNAKE)
+    said = 'argument "record.no" is missing, with no default'
+    network.answers += [(400, {"message": said}), (200, {})]
+    task = replace(TASK, raw={"record.no": 7, "read.before": "2026-12-12"})
+
+    async with client_of(network) as client:
+        await client.claim(task, KEY)
+
+    assert network.bodies("claim")[-1]["record.no"] == 7
+
+
+async def test_an_object_that_lacks_a_name_stays_where_another_lacks_its_like() -> None:
+    network = StrictNetwork(SNAKE)
+    inside = ["sys.id", "sys.version", "assignedTo.sys"]
+    for said, names in (
+        ("is required", ["sys", "assignedTo"]),
+        ("is of the wrong type, expected type: Object", ["sys", "assignedTo"]),
+        ("is required", inside),
+    ):
+        errors: list[JSON] = [{"path": one, "message": f"It {said}"} for one in names]
+        network.answers.append((422, {"errors": errors}))
+    network.answers.append((200, {}))
+
+    async with client_of(network) as client:
+        await client.claim(replace(TASK, raw={"version": 3}), KEY)
+
+    sent = network.bodies("claim")[-1]
+    assert sent["sys"] == {"id": TASK.id, "version": 3}
+    assert sent.keys() == {"assignedTo", "sys"}
+
+
 async def test_a_header_that_named_the_claim_does_so_again_and_once() -> None:
     network = StrictNetwork(SNAKE)
     network.answers.append((400, {"text": "Header 'Consent-ID' is missing."}))
