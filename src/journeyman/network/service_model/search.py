@@ -538,11 +538,12 @@ class RequestSearch:
         learned.sends(key, shape)
         request = self._telling_time(request, shape)
         try:
-            outcome = self._judged(request, shape, await _sent(request, shape, send))
-            outcome = self._seen(request.action, outcome)
+            outcome = await _sent(request, shape, send)
         except (ValueError, TypeError):
             learned.open.pop(key)  # JSON cannot say it: nothing was sent
             raise
+        outcome = self._judged(request, shape, outcome)
+        outcome = self._seen(request.action, outcome)
         is_unclear = isinstance(outcome, outcomes.Unknown) or (
             was_open and isinstance(outcome, outcomes.NotSent)
         )
