@@ -882,3 +882,17 @@ def test_an_id_of_its_own_that_each_record_has_tells_of_no_claim() -> None:
     }
 
     assert {one.claimant for one in read({"assignments": made})} == {None}
+
+
+def test_what_a_few_names_have_in_front_says_nothing_of_them() -> None:
+    made = records(
+        lambda n: {
+            "id": f"t-{n}",
+            "crm_task_subject": f"Write the body in capitals: {n} of four",
+            "crm_task_body": TEXTS[n],
+            "crm_task_reward": 10 + 3 * n,
+            "crm_task_status": "open",
+        }
+    )
+
+    assert [one.text for one in read({"results": made})] == [*TEXTS]

@@ -531,7 +531,25 @@ def _columns(records: Iterable[dict[str, JSON]], reader: RecordReader) -> list[_
                 columns[path] = _Column(path, reader)
             if path in columns:
                 columns[path].values[number] = value
+    for alike in _by_beginning(columns.values()):
+        for column, rest in alike:
+            column.role = column.role or reader.role_of(rest)
     return list(columns.values())
+
+
+def _by_beginning(columns: Iterable[_Column]) -> Iterator[list[tuple[_Column, str]]]:
+    """Return fields whose names begin alike, each with the rest of its name.
+
+    As `hs_task_body` and `hs_task_subject` do: where a few in an object have the same
+    words in front, these say nothing of any.
+    """
+    begun: dict[tuple[Path, tuple[str, ...]], list[tuple[_Column, str]]] = {}
+    for column in columns:
+        for i in range(1, len(column.words)):
+            rest = "_".join(column.words[i:])
+            key = (column.path[:-1], column.words[:i])
+            begun.setdefault(key, []).append((column, rest))
+    yield from (alike for alike in begun.values() if len(alike) > _FEW)
 
 
 def _is_something_else(column: _Column) -> bool:
