@@ -1076,7 +1076,7 @@ class _Learning:
     def _wanted_objects(self) -> list[Path]:
         """Return the objects in the body that are there to be around its values."""
         empty = {one.path for one in self.shape.placed if one.constant == {}}
-        values = (one.path for one in self.shape.placed if one.source)
+        values = (o.path for o in self.shape.placed if o.source or o.constant != {})
         around = {path[:-1] for path in values if path[-1] != FIRST} - {()}
         wanted = {one.path for one in self.known.wanted if one.is_required}
         return sorted(
@@ -1431,7 +1431,8 @@ def _wanting(known: Constraints, wanted: Wanted) -> Constraints:
         wanted.path,
         is_required=before.is_required or wanted.is_required,
         wants=wanted.wants or before.wants,
-        options=wanted.options or before.options,
+        # What is told to be ours is not chosen.
+        options=wanted.options or (() if wanted.means else before.options),
         example=before.example,
         means=wanted.means or before.means,
         form=wanted.form or before.form,

@@ -139,6 +139,8 @@ _REWRITTEN: tuple[tuple[LazyPattern, str | Callable[[re.Match[str]], str]], ...]
         ),
         _below_properties,
     ),
+    # AWS, of a value that it does not name
+    (any_case(r"^unexpected field type$"), ""),
     # HubSpot
     (any_case(r"\brequired (\w+) (?:was|were) not set\b"), r"missing required \1"),
     # Jackson, of java.time: what follows tells the value again, as a "Text"

@@ -998,10 +998,15 @@ class Writer:
         return any(one.path[: len(inside)] == inside for one in self.known.wanted)
 
     def _not_refused(self, wanted: Wanted) -> tuple[str, ...]:
-        """Return what may be chosen but for what was wrong as a value of the task."""
-        wrong = {value for value, _ in self._wrong_at(wanted.path)}
-        left = tuple(one for one in wanted.options if repr(one) not in wrong)
-        return left or wanted.options
+        """Return what may be chosen and was not wrong, be it as a value of the task."""
+        path, wrong = wanted.path, {value for value, _ in self._wrong_at(wanted.path)}
+        chosen = (
+            Placed(path, constant=converted(one, wanted.wants))
+            for one in wanted.options
+            if repr(one) not in wrong
+        )
+        left = (one for one in chosen if not self.known.is_refused_as(one))
+        return tuple(str(one.constant) for one in left) or wanted.options
 
     def _wrong_at(self, path: Path) -> frozenset[tuple[str, str]]:
         """Return the values that were found wrong somewhere, and their types there."""

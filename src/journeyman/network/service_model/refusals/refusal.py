@@ -555,20 +555,18 @@ def _of_its_only_member(found: FieldFault, sent: JSON) -> FieldFault:
 
 
 def _as_sent(found: FieldFault, sent: JSON) -> FieldFault:
-    """Return what is said below a name as it was sent, if that has a capital.
+    """Return what is said of a way in the names that were sent, if these have capitals.
 
     AWS tells of `answers.1.member.freeText` what `Answers` lacks.
     """
-    if len(found.path) == 1 or not isinstance(sent, dict) or found.path[0] in sent:
-        return found
-    named = spelling(found.path[0])
-    alike = [
-        one
-        for one, inner in sent.items()
-        if one[:1].isupper() and spelling(one) == named
-        if isinstance(inner, dict | list)
-    ]
-    return replace(found, path=(alike[0], *found.path[1:])) if alike else found
+    way: Path = ()
+    for name in found.path if len(found.path) > 1 else ():
+        around = value_at(sent, way) if way else sent
+        ours = around if isinstance(around, dict) else {}
+        alike = [one for one in ours if spelling(one) == spelling(name)]
+        is_other = name not in ours and [one[:1].isupper() for one in alike] == [True]
+        way = (*way, alike[0] if is_other else name)
+    return replace(found, path=way or found.path)
 
 
 def _but_for(found: FieldFault, there: JSON) -> FieldFault:

@@ -439,7 +439,8 @@ def _options_in_prose(text: str, there: JSON) -> tuple[str, ...]:
     items = items_in(told)
     words = {one.lower() for one in items}
     is_choice = words.isdisjoint(NO_NAMES) and words != {"true", "false"}
-    return items if is_choice and str(there) not in items else ()
+    is_choice = is_choice and str(there) not in (told.strip("\"'`"), *items)
+    return items if is_choice else ()
 
 
 def _type_in_prose(text: str) -> str:

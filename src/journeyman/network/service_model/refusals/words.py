@@ -155,6 +155,7 @@ _TYPE_SAID = (
     any_case(r"(?P<type>\w+) has wrong format\b"),
     LazyPattern(r"on the '(?P<type>[a-z]+)\d?' tag"),
     any_case(r"\bin (?P<type>iso) 8601"),
+    any_case(r"\bexpected an? RFC 3339 formatted (?P<type>date)"),
     any_case(r"parsing (?P<type>time) "),
     any_case(r"\bbe of (?P<type>\w+) type\b"),
     any_case(r"\b(?:invalid|wrong)[_ ]type[:=] ?(?P<type>\w+)"),
@@ -303,8 +304,10 @@ def fault_in(said: str) -> Fault | None:
     return Fault.MISSING if _MISSING.search(said) else None
 
 
-_OF_WHAT_WAS_SENT = any_case(r"\b(?:set|sent|given) is of type \w+")
-"""As Freshdesk says before what it wants."""
+_OF_WHAT_WAS_SENT = any_case(
+    r"\b(?:set|sent|given) is of type \w+|\binvalid type: [^,]{1,80}, (?=expected )"
+)
+"""As Freshdesk and serde say before what they want."""
 
 
 def wanted_type(said: str) -> str:
