@@ -888,7 +888,7 @@ def test_what_a_few_names_have_in_front_says_nothing_of_them() -> None:
     made = records(
         lambda n: {
             "id": f"t-{n}",
-            "crm_task_subject": f"Write the body in capitals: {n} of four",
+            "crm_task_subject": f"Upper-case the body: {TEXTS[-n - 1]} and so on",
             "crm_task_body": TEXTS[n],
             "crm_task_reward": 10 + 3 * n,
             "crm_task_status": "open",

@@ -991,6 +991,20 @@ async def test_a_choice_that_was_wrong_as_a_value_of_the_task_is_another_one() -
     assert sent[-1] == "closed"
 
 
+async def test_of_several_choices_the_next_is_sent_where_the_first_was_wrong() -> None:
+    network = StrictNetwork(SNAKE)
+    said = "waypoint must be one of: pickup, dropoff"
+    later = "the pickup of this delivery is already complete"
+    network.answers += [missing("waypoint"), (400, {"error": said})]
+    network.answers += [(400, {"params": {"waypoint": later}}), (200, {})]
+
+    async with client_of(network) as client:
+        await client.complete(TASK, KEY)
+
+    sent = [body.get("waypoint") for body in network.bodies("complete")]
+    assert sent[2:] == ["pickup", "dropoff"]
+
+
 async def test_an_object_that_the_record_shows_is_sent_as_it_is_there() -> None:
     network = StrictNetwork(SNAKE)
     network.answers += [missing("queue"), (200, {})]
