@@ -317,6 +317,9 @@ def _failure_in_success(
     meaning = hint.meaning if hint else meaning
     if meaning is Refusal.REJECTED and _OF_ANOTHER.search(_prose(reply)):
         meaning = Refusal.CONFLICT
+    is_open = meaning is Refusal.REJECTED or meaning in _OF_THE_MOMENT
+    if is_open and _says_full(reply, meaning):
+        meaning = Refusal.FULL
     return _failure(reply, meaning, now)
 
 

@@ -22,6 +22,7 @@ from typing import TypeVar
 from journeyman.domain.tasks import JSON, Task, TaskId
 from journeyman.network.json_text import UnreadableJSONError, parse
 from journeyman.network.service_model.naming import (
+    TASK_WORDS,
     Path,
     id_name_score,
     leaves,
@@ -681,7 +682,8 @@ class RecordReader:
             every = inner | more
             named = self._with_id(every) or (self._best(others) if is_bare else {})
             return named or (inner if self._features(outer, less=every) else every)
-        if is_bare and not inner:
+        is_task = not TASK_WORDS.isdisjoint(words_of(str(outer.get("type"))))
+        if is_bare and not inner and not is_task:
             # With a reward, or two other features, it is a task and not a task's input.
             return {n: h for n, h in others.items() if self._features(Fields(h)) > 1}
         return inner

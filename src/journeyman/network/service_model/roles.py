@@ -384,7 +384,8 @@ class _Search:
         words = [column for column in self._free() if self._is_of_few_words(column)]
         named = [column for column in words if column.has(STATE_WORDS)]
         named.sort(key=_is_of_numbers)  # such as a code beside what it means
-        said = (column for column in words if _has_known_state(column))
+        told = (column for column in words if not column.has(KIND_WORDS))
+        said = filter(_has_known_state, told)  # an `action` may be to `complete`
         return _first(named) or _first(said) or self._lone_word(words)
 
     def _flag(self) -> dict[str, Path]:
