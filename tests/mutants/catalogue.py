@@ -344,6 +344,66 @@ FOUND_BY_TESTS: Mapping[str, tuple[SourceMutant, ...]] = {
             "network/service_model/test_said_by_frameworks.py",
         ),
         SourceMutant(
+            "a limit inside of a yes is a verdict",
+            "network/classify.py",
+            "    is_open = meaning is Refusal.REJECTED or meaning in _OF_THE_MOMENT",
+            "    is_open = False",
+            "network/test_classify.py::test_a_yes_that_says_no_may_count_what_we_hold",
+        ),
+        SourceMutant(
+            "a payment to come refuses a claim",
+            "network/classify.py",
+            "is_false = is_false and _OF_A_PAYMENT.isdisjoint(seen)",
+            "is_false = bool(is_false)",
+            "network/test_classify.py"
+            "::test_a_payment_that_is_still_to_come_is_no_refusal",
+        ),
+        SourceMutant(
+            "what is to be done is a state",
+            "network/service_model/roles.py",
+            "told = (column for column in words if not column.has(KIND_WORDS))",
+            "told = iter(words)",
+            "network/test_reading_by_role.py",
+        ),
+        SourceMutant(
+            "a task is what it is about",
+            "network/service_model/reading.py",
+            "if is_bare and not inner and not is_task:",
+            "if is_bare and not inner:",
+            "network/test_reading_by_role.py",
+        ),
+        SourceMutant(
+            "an address is of no collection",
+            "network/service_model/writing.py",
+            "return path[-1].lower() not in TASK_NOUNS | AGENT_NOUNS",
+            "return False",
+            "network/service_model/test_search.py"
+            "::test_an_address_of_the_collection_that_is_asked_for_is_sent",
+        ),
+        SourceMutant(
+            "a condition is of what was listed",
+            "network/service_model/writing.py",
+            "return 0.1 if source.startswith(GIVEN) else 0.2",
+            "return 0.2 if source.startswith(GIVEN) else 0.1",
+            "network/service_model/test_search.py"
+            "::test_a_condition_asks_for_what_was_read_last",
+        ),
+        SourceMutant(
+            "what says the same again is a name",
+            "network/service_model/refusals/structures.py",
+            "and not _says_again(inner, value)",
+            "",
+            "network/service_model/test_said_by_frameworks.py",
+        ),
+        SourceMutant(
+            "an only choice has one word",
+            "network/service_model/refusals/words.py",
+            "return items if is_list and is_either else _phrases_in(said)",
+            "return items if is_list and is_either else ()",
+            "network/service_model/test_search.py"
+            "::test_a_choice_of_several_words_may_be_the_only_one",
+        ),
+        SourceMutant(
             "a choice that was wrong is sent again",
             "network/service_model/writing.py",
             "left = (one for one in chosen if not self.known.is_refused_as(one))",

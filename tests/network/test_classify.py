@@ -551,6 +551,27 @@ async def test_that_as_many_tasks_are_held_as_may_be_is_about_no_task_and_no_bod
     assert len(server.requests) == 1
 
 
+async def test_a_yes_that_says_no_may_count_what_we_hold(
+    server: ScriptedServer, network: NetworkClient
+) -> None:
+    error: JSON = {"message": "You can hold at most 2 active leases", "code": 429}
+    server.will(answer(200, {"data": None, "errors": [{"extensions": error}]}))
+
+    outcome = await network.claim(TASK, KEY)
+
+    assert isinstance(outcome, Refused)
+    assert outcome.refusal is Refusal.FULL
+
+
+async def test_a_payment_that_is_still_to_come_is_no_refusal(
+    server: ScriptedServer, network: NetworkClient
+) -> None:
+    payment: JSON = {"amount": 45, "currency": "CREDITS", "successful": False}
+    server.will(answer(201, {"resource": {"status": "active", "payment": payment}}))
+
+    assert isinstance(await network.claim(TASK, KEY), Confirmed)
+
+
 async def test_a_conflict_may_count_what_we_hold_whatever_it_is_called(
     server: ScriptedServer, network: NetworkClient
 ) -> None:

@@ -896,3 +896,19 @@ def test_what_a_few_names_have_in_front_says_nothing_of_them() -> None:
     )
 
     assert [one.text for one in read({"results": made})] == [*TEXTS]
+
+
+def test_what_is_to_be_done_is_no_state_and_a_task_has_its_own_id() -> None:
+    made = records(
+        lambda n: {
+            "type": "task",
+            "id": f"11446{n}",
+            "action": "complete",
+            "item": {"type": "file", "id": f"50009{n}", "description": TEXTS[n]},
+        }
+    )
+
+    found = read({"entries": made})
+
+    assert [one.id for one in found] == [f"11446{n}" for n in range(4)]
+    assert {one.status for one in found} == {""}

@@ -423,9 +423,13 @@ def _has_failed(seen: Fields) -> bool:
     state = seen.pick(("statuscode", *_STATE_FIELDS), as_word)
     is_explained = any("fault" in n or "error" in n or "message" in n for n in seen)
     has_failed = has_errors or (is_explained and state in _FAILED_STATES)
-    return seen.says(("ok", "success", "successful"), flag=False) or (
-        has_failed and not is_yes
-    )
+    # A payment that has not succeeded says nothing of the action that it is for.
+    is_false = seen.says(("ok", "success", "successful"), flag=False)
+    is_false = is_false and _OF_A_PAYMENT.isdisjoint(seen)
+    return is_false or (has_failed and not is_yes)
+
+
+_OF_A_PAYMENT = frozenset({"amount", "currency"})
 
 
 _FAILED_STATES = frozenset({"error", "failure", "fault"})

@@ -991,6 +991,40 @@ async def test_a_choice_that_was_wrong_as_a_value_of_the_task_is_another_one() -
     assert sent[-1] == "closed"
 
 
+async def test_a_choice_of_several_words_may_be_the_only_one() -> None:
+    network = StrictNetwork(SNAKE)
+    said = "question must be one of: Converted text"
+    network.answers += [missing("question"), (400, {"error": said}), (200, {})]
+
+    async with client_of(network) as client:
+        await client.complete(TASK, KEY)
+
+    assert network.bodies("complete")[-1]["question"] == "Converted text"
+
+
+async def test_a_condition_asks_for_what_was_read_last() -> None:
+    network = StrictNetwork(SNAKE)
+    network.answers += [missing("if_seq_no"), (200, {})]
+    task = replace(TASK, raw={"_seq_no": 5})
+
+    async with client_of(network) as client:
+        await client.submit(task, RESULT, KEY, {"claim._seq_no": 7})
+
+    assert network.bodies("submit")[-1]["if_seq_no"] == 7
+
+
+async def test_an_address_of_the_collection_that_is_asked_for_is_sent() -> None:
+    network = StrictNetwork(SNAKE)
+    address = "https://api.example/event_types/9e8d"
+    network.answers += [missing("event_type"), (200, {})]
+    task = replace(TASK, raw={"uri": address, "type": "StandardEventType"})
+
+    async with client_of(network) as client:
+        await client.claim(task, KEY)
+
+    assert network.bodies("claim")[-1]["event_type"] == address
+
+
 async def test_of_several_choices_the_next_is_sent_where_the_first_was_wrong() -> None:
     network = StrictNetwork(SNAKE)
     said = "waypoint must be one of: pickup, dropoff"

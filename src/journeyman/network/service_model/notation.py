@@ -620,6 +620,15 @@ _PLAIN_FORMS: tuple[tuple[LazyPattern, str | Callable[[re.Match[str]], str]], ..
         ),
         lambda one: f'"{"".join(filter(None, one.groups()))}"',
     ),
+    # Elasticsearch: the place in our bytes, its own name of the object, and a field
+    (LazyPattern(r"^\[\d+:\d+\] \[\w+\] "), ""),
+    (LazyPattern(r"(?<= field )\[([\w.]+)\]"), r'"\1"'),
+    (
+        LazyPattern(r"^([\w.]+) doesn't support values of type: VALUE_\w+"),
+        r'"\1": expected an object',
+    ),
+    # Java, of what should be a number
+    (LazyPattern(r'^For input string: (?=")'), "expected an integer, not "),
     # Jackson
     (LazyPattern(r" \(token `JsonToken\.\w+`\)"), ""),
     # RabbitMQ, in Erlang

@@ -100,6 +100,7 @@ def _asks_for_a_yes(words: Sequence[str]) -> bool:
 
 _GOOD_ENDS = word_set("done success successful succeeded ok yes true text plain final")
 _STATE_NAMES = frozenset({"status", "state"})
+_KINDS = frozenset({"type", "kind", "format", "mime"})
 _BAD_ENDS = word_set(
     "fail failed failure error reject rejected refused declined no false partial "
     "cancel cancelled canceled abandoned aborted skipped none unknown other"
@@ -354,8 +355,12 @@ def _other_kinds(source: str, wants: str) -> tuple[str, ...]:
 def _begins_as_named(value: JSON, path: Path) -> bool:
     """Return whether an id begins with the name that it is sent under.
 
-    Such as "OPR30501" under `OPR_ID`, and "tkt-9" under `tkt`.
+    Such as "OPR30501" under `OPR_ID`, and "tkt-9" under `tkt`; or an address of the
+    collection that has it, as in `.../event_types/9e8d`.
     """
+    collection = _COLLECTION.search(value) if isinstance(value, str) else None
+    if collection and spelling(collection[1]).rstrip("s") == spelling(path[-1]):
+        return path[-1].lower() not in TASK_NOUNS | AGENT_NOUNS
     begins = _BEGINNING.match(value) if isinstance(value, str) else None
     start = begins[1].lower() if begins else ""
     word = words_of(path[-1])[0] if words_of(path[-1]) else ""
@@ -366,6 +371,7 @@ def _begins_as_named(value: JSON, path: Path) -> bool:
 
 
 _BEGINNING = re.compile(r"([^\W\d_]{2,8})[-_/]?\d[\w/-]*$")
+_COLLECTION = re.compile(r"://.*/([\w-]{1,40})/[\w-]+/?$")
 _CLEAR_START = 3
 """In letters, of a word, as in "ISP-201" under `Ispolnitel`."""
 
@@ -737,6 +743,11 @@ class Writer:
     def _cost_as_named(self, path: Path, source: str, value: JSON) -> float:
         """Return what it costs at most where the name itself tells the value."""
         is_so_named = source != "key" and _begins_as_named(value, path)
+        condition, *rest = words_of(path[-1]) or ("",)
+        # As `if_seq_no` asks for the `_seq_no` that was read.
+        is_read = condition == "if" and [*words_of(source.rpartition(".")[2])] == rest
+        if is_read:
+            return 0.1 if source.startswith(GIVEN) else 0.2  # the later knows better
         if is_so_named or self._is_same_way(path, source):
             return 0.1
         return 0.4 if self._is_of_the_thing(path, source) else TOO_DEAR
@@ -936,7 +947,7 @@ class Writer:
             yield 2.5, Placed(wanted.path, constant=STATE_OF[self.action])
         elif (unit := _unit_of(wanted)) and wanted.wants in {"", "integer", "number"}:
             yield 1.0, Placed(wanted.path, constant=_DURATIONS[unit])
-        elif word in {"type", "kind", "format", "mime"} and wanted.wants != "object":
+        elif word in _KINDS and wanted.wants in {"", "string"}:
             is_mime = {"content", "mime", "media"} & {*words_of(wanted.path[-1])}
             yield 3.0, Placed(wanted.path, constant="text/plain" if is_mime else "text")
         elif wanted.wants == "duration":

@@ -53,8 +53,8 @@ ASKED_TYPE_KEYS = word_set("bsontype expectedtype expected")
 CONTAINERS = word_set(
     "errors error detail details issues violations invalidparams validation "
     "validationerrors fielderrors fieldviolations messages json fields params "
-    "invalid problems failures causes body data extensions exception properties nested "
-    "fullmessages"
+    "invalid problems failures causes causedby body data extensions exception "
+    "properties nested fullmessages"
 )
 """Under these are findings, and no field of ours."""
 SHOWN = word_set(

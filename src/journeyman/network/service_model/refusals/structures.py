@@ -195,6 +195,7 @@ class Walk:
             for name, inner in value.items()
             if not (listed and spelling(name) in LISTS)
             and not self._repeats(inner, above)
+            and not _says_again(inner, value)
         }
         yield from self._in_members(rest, above, fields=fields, depth=depth)
 
@@ -536,6 +537,18 @@ def _is_tree(value: Mapping[str, JSON]) -> bool:
     return isinstance(value.get("properties"), dict) and value.keys() <= TREE_KEYS
 
 
+def _says_again(inner: JSON, around: Mapping[str, JSON]) -> bool:
+    """Return whether a list has nothing but what is said around it.
+
+    As Elasticsearch's `root_cause` does, which is no name.
+    """
+    items = inner if isinstance(inner, list) else []
+    return bool(items) and all(
+        isinstance(one, dict) and bool(one) and one.items() <= around.items()
+        for one in items
+    )
+
+
 def _is_of_lists(value: JSON) -> bool:
     """Return whether an object has nothing but lists, as of what is said of fields."""
     if not isinstance(value, dict) or not KEYS.isdisjoint(map(spelling, value)):
@@ -608,7 +621,10 @@ def _is_in(path: Path, found: FieldFault, said: str, there: JSON = None) -> bool
     it was sent in it.
     """
     name = found.path[-1]
-    is_quoted = re.search(rf"[`'\"\u201c]{re.escape(name)}[`'\"\u201d]", said)
+    marks = rf"[`'\"\u201c]{re.escape(name)}[`'\"\u201d]"
+    if isinstance(there, dict) and found.fault is Fault.MISSING:
+        marks += rf"|: (?:\w+, )*{re.escape(name)}(?:, \w+)*$"
+    is_quoted = re.search(marks, said)
     is_new = spelling(name) != spelling(path[-1])
     if isinstance(there, dict):
         is_new = is_new or found.fault is Fault.MISSING or name in there

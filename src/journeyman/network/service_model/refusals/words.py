@@ -116,6 +116,7 @@ _TYPE_SAID = (
         r"[`'\"]?(?:System\.Nullable`1\[)?(?:\w+\.)*(?P<type>\w+))"
     ),
     any_case(r"\binvalid (?:time )?(?P<type>duration)\b"),
+    any_case(r"\bvalid (?:\w+ ){1,3}(?P<type>ur[il])\b"),
     any_case(
         r"\b(?:standard|canonical|char(?:acter)?s?|rfc ?4122) (?P<type>[ug]uid)\b"
     ),
@@ -365,9 +366,8 @@ def options_in(said: str, *, is_value: bool = True) -> tuple[str, ...]:
         return items_in(plain[0])
     match = _OPTIONS.search(said)
     if match is None:
-        within, phrases = _RANGE.search(said), _PHRASES.search(said)
-        told = tuple(phrases[1].split(", ")) if phrases else ()
-        return (within["least"], within["most"]) if within else told
+        within = _RANGE.search(said)
+        return (within["least"], within["most"]) if within else _phrases_in(said)
     text = next(filter(None, match.groups()), "")
     if match["literal"] or match["capitals"]:
         words = text.split()[:_MAX_OPTIONS]
@@ -386,12 +386,18 @@ def options_in(said: str, *, is_value: bool = True) -> tuple[str, ...]:
         and all(re.fullmatch(rf"{BARE_ITEM}(?:/{BARE_ITEM})?", one) for one in items)
     )
     is_either = not (match["set"] or match["whole"]) or re.search(r"\bor\b|[/|]", text)
-    return items if is_list and is_either else ()
+    return items if is_list and is_either else _phrases_in(said)
+
+
+def _phrases_in(said: str) -> tuple[str, ...]:
+    """Return the values of several words that a sentence lists, be it one."""
+    phrases = _PHRASES.search(said)
+    return tuple(phrases[1].split(", ")) if phrases else ()
 
 
 _PHRASES = any_case(
     r"\b(?:choices|options|one of|values)(?: are)?: "
-    r"([\w.+-]+(?: [\w.+-]+){0,3}(?:, [\w.+-]+(?: [\w.+-]+){0,3}){1,19})\W*$"
+    r"([\w.+-]+(?: [\w.+-]+){0,3}(?:, [\w.+-]+(?: [\w.+-]+){0,3}){0,19})\W*$"
 )
 """Items of several words, as in "choices: Successful, Successful with issues"."""
 _EXPLAINED = any_case(r"(?<=[\w'\"`]) \([^()\[\]:|'\"`]{1,40}\)(?=,| or | and |\W*$)")
