@@ -817,7 +817,7 @@ def place_in(value: Mapping[str, JSON], sent: JSON) -> Path | None:
             if not _may_be_place(key, named, names, is_answer=no_path):
                 continue
             is_part = key in {"loc", "location"} and named in (["body"], "body")
-            is_part |= named == ["body"] and "body" not in names
+            is_part |= named == ["body"] and "keyword" in layer  # ajv's, in Fastify
             is_body = value.get("source") == "body" and "data" not in names
             is_litestars = named == "data" and is_body
             is_whole = named == "/request" and "request" not in names  # Micronaut's
