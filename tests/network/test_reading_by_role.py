@@ -912,3 +912,12 @@ def test_what_is_to_be_done_is_no_state_and_a_task_has_its_own_id() -> None:
 
     assert [one.id for one in found] == [f"11446{n}" for n in range(4)]
     assert {one.status for one in found} == {""}
+
+
+def test_an_envelope_of_one_answer_is_no_task_and_its_list_is_found() -> None:
+    made = records(lambda n: {"Reference": f"WI/{n}", "SourceText": TEXTS[n], "Fee": n})
+    listed: JSON = {"TotalCount": 4, "ItemList": {"Item": made}}
+
+    found = read({"Envelope": {"Header": {}, "Body": {"GetItemsResponse": listed}}})
+
+    assert [one.id for one in found] == [f"WI/{n}" for n in range(4)]

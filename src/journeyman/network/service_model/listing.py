@@ -447,7 +447,10 @@ class ListingReader:
             return False
         is_named = self._name_worth(path) == _TASK_NAME_WORTH
         if is_named or any(map(reader.promises_reward, array.records)):
-            return len(sample) > 1 or is_named or not _holds_objects(array.records[0])
+            (first, *others) = array.records
+            below = first.values() if isinstance(first, dict) else ()
+            is_page = any(map(_holds_objects, (first, *below)))
+            return bool(others) or is_named or not is_page
         return False
 
     def _worth(self, array: _Array, *, is_alone: bool) -> float:

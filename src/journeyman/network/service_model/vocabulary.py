@@ -202,7 +202,7 @@ class Vocabulary:
         "agents users errors warnings links products plans tags categories",
     )
     """Arrays whose records have ids and names, yet are not tasks."""
-    container_depth: int = 4
+    container_depth: int = 5
     """How many objects deep an array is looked for."""
 
     # Answers to actions.
