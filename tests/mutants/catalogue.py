@@ -383,8 +383,8 @@ FOUND_BY_TESTS: Mapping[str, tuple[SourceMutant, ...]] = {
         SourceMutant(
             "a condition is of what was listed",
             "network/service_model/writing.py",
-            "return 0.1 if source.startswith(GIVEN) else 0.2",
-            "return 0.2 if source.startswith(GIVEN) else 0.1",
+            "cost += 1.0 * (is_condition and self._is_told_anew(source))",
+            "cost += 0.0 * is_condition",
             "network/service_model/test_search.py"
             "::test_a_condition_asks_for_what_was_read_last",
         ),

@@ -1004,12 +1004,14 @@ async def test_a_choice_of_several_words_may_be_the_only_one() -> None:
 
 async def test_a_condition_asks_for_what_was_read_last() -> None:
     network = StrictNetwork(SNAKE)
-    network.answers += [missing("if_seq_no"), (200, {})]
+    network.answers += [missing("if_seq_no"), (200, {})] * 2
     task = replace(TASK, raw={"_seq_no": 5})
 
     async with client_of(network) as client:
+        await client.claim(task, KEY)
         await client.submit(task, RESULT, KEY, {"claim._seq_no": 7})
 
+    assert network.bodies("claim")[-1]["if_seq_no"] == 5
     assert network.bodies("submit")[-1]["if_seq_no"] == 7
 
 

@@ -371,6 +371,7 @@ def _begins_as_named(value: JSON, path: Path) -> bool:
 
 
 _BEGINNING = re.compile(r"([^\W\d_]{2,8})[-_/]?\d[\w/-]*$")
+_CONDITION = ("if",)
 _COLLECTION = re.compile(r"://.*/([\w-]{1,40})/[\w-]+/?$")
 _CLEAR_START = 3
 """In letters, of a word, as in "ISP-201" under `Ispolnitel`."""
@@ -733,6 +734,8 @@ class Writer:
             # Whatever it is called: of what an answer gave, little is a UUID.
             cost = min(cost, 1.5 + cost / 10)
         cost = _cost_of_choice(wanted.options, value, cost)
+        is_condition = words_of(wanted.path[-1])[:1] == _CONDITION
+        cost += 1.0 * (is_condition and self._is_told_anew(source))
         cost += 3.0 * _is_where_it_stood(wanted, source)
         is_meant = source == wanted.means
         cost += 3.0 * (not is_meant and self._is_other_id(wanted.path[-1], source))
@@ -743,12 +746,10 @@ class Writer:
     def _cost_as_named(self, path: Path, source: str, value: JSON) -> float:
         """Return what it costs at most where the name itself tells the value."""
         is_so_named = source != "key" and _begins_as_named(value, path)
-        condition, *rest = words_of(path[-1]) or ("",)
-        # As `if_seq_no` asks for the `_seq_no` that was read.
-        is_read = condition == "if" and [*words_of(source.rpartition(".")[2])] == rest
-        if is_read:
-            return 0.1 if source.startswith(GIVEN) else 0.2  # the later knows better
-        if is_so_named or self._is_same_way(path, source):
+        words, leaf = words_of(path[-1]), source.rpartition(".")[2]
+        # As `if_seq_no` asks for the `_seq_no` that was read last.
+        is_read = words[:1] == _CONDITION and words_of(leaf) == words[1:]
+        if is_read or is_so_named or self._is_same_way(path, source):
             return 0.1
         return 0.4 if self._is_of_the_thing(path, source) else TOO_DEAR
 
@@ -834,9 +835,10 @@ class Writer:
 
     def _is_told_anew(self, source: str) -> bool:
         """Return whether a later answer gave something under the same name."""
-        verb, leaf = source.partition(".")[0], source.rpartition(".")[2]
-        return verb != "submit" and any(
-            one.startswith("submit.") and one.rpartition(".")[2] == leaf
+        leaf = source.rpartition(".")[2]
+        later = ("submit.",) if source.startswith("claim.") else ("claim.", "submit.")
+        return not source.startswith("submit.") and any(
+            one.startswith(later) and one.rpartition(".")[2] == leaf
             for one in self.values
         )
 
