@@ -285,8 +285,13 @@ class Walk:
             ]
         yield from inside
         # An object with too much inside is not itself too much.
-        if inside or (is_object and STRICT.search(said)):
-            return
+        if not inside and not (is_object and STRICT.search(said)):
+            yield from self._of_itself(path, said, value)
+
+    def _of_itself(
+        self, path: Path, said: str, value: Mapping[str, JSON]
+    ) -> Iterator[FieldFault]:
+        """Read what an object says of a field as a whole."""
         found = self._judged(path, said)
         if found.fault is Fault.UNKNOWN:
             others = self._prose.findings(said, path[:-1])
