@@ -344,6 +344,14 @@ FOUND_BY_TESTS: Mapping[str, tuple[SourceMutant, ...]] = {
             "network/service_model/test_said_by_frameworks.py",
         ),
         SourceMutant(
+            "words stay for what is not found",
+            "network/service_model/search.py",
+            "faulty = placed if (is_quoted or is_named) and len(placed) == 1 else []",
+            "faulty = placed if is_quoted and len(placed) == 1 else []",
+            "network/service_model/test_search.py"
+            "::test_words_for_a_thing_that_is_not_found_give_way_to_its_id",
+        ),
+        SourceMutant(
             "a limit inside of a yes is a verdict",
             "network/classify.py",
             "    is_open = meaning is Refusal.REJECTED or meaning in _OF_THE_MOMENT",
@@ -887,8 +895,8 @@ FOUND_BY_TESTS: Mapping[str, tuple[SourceMutant, ...]] = {
         SourceMutant(
             "an id is not known by how it begins",
             "network/service_model/writing.py",
-            "if is_so_named or self._is_same_way(path, source):",
-            "if self._is_same_way(path, source):",
+            "if is_read or is_so_named or self._is_same_way(path, source):",
+            "if is_read or self._is_same_way(path, source):",
             "network/service_model/test_search.py",
         ),
         SourceMutant(
@@ -1048,7 +1056,7 @@ FOUND_BY_TESTS: Mapping[str, tuple[SourceMutant, ...]] = {
         SourceMutant(
             "words may stay where nothing was found for them",
             "network/service_model/search.py",
-            "faulty = placed if is_quoted and len(placed) == 1 else []",
+            "faulty = placed if (is_quoted or is_named) and len(placed) == 1 else []",
             "faulty = list[Placed]()",
             "network/service_model/test_search.py",
         ),

@@ -991,6 +991,30 @@ async def test_a_choice_that_was_wrong_as_a_value_of_the_task_is_another_one() -
     assert sent[-1] == "closed"
 
 
+async def test_words_for_a_thing_that_is_not_found_give_way_to_its_id() -> None:
+    network = StrictNetwork(SNAKE)
+    network.answers.append((422, {"message": "Require params: task, run, output."}))
+    network.answers += [(404, {"message": "Couldn't find that run."}), (200, {})]
+
+    async with client_of(network) as client:
+        await client.submit(TASK, RESULT, KEY, {"claim.id": "r-9"})
+
+    assert network.bodies("submit")[-1]["run"] == "r-9"
+
+
+async def test_a_value_begins_as_it_is_shown_to() -> None:
+    network = StrictNetwork(SNAKE)
+    said = "that is not the fullname of a link (t3_...)"
+    network.answers += [missing("thing"), (400, {"errors": [{"thing": said}]})]
+    network.answers.append((200, {}))
+    task = replace(TASK, raw={"kind": "link", "fullname": "t3_1k2n7q"})
+
+    async with client_of(network) as client:
+        await client.claim(task, KEY)
+
+    assert network.bodies("claim")[-1]["thing"] == "t3_1k2n7q"
+
+
 async def test_a_choice_of_several_words_may_be_the_only_one() -> None:
     network = StrictNetwork(SNAKE)
     said = "question must be one of: Converted text"

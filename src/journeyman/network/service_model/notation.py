@@ -629,6 +629,21 @@ _PLAIN_FORMS: tuple[tuple[LazyPattern, str | Callable[[re.Match[str]], str]], ..
     ),
     # Java, of what should be a number
     (LazyPattern(r'^For input string: (?=")'), "expected an integer, not "),
+    # By hand, of a field by its name, in one of some languages
+    (
+        LazyPattern(
+            r"^[^\W\d_a-z][^\W\d_]+ ([a-z][a-z0-9_]+) (saknas|mangler|puuttuu|fehlt"
+            r"|ontbreekt|manca|falta|chybí|hiányzik)(?=\.|$)"
+        ),
+        r'"\1" \2',
+    ),
+    (
+        LazyPattern(
+            r"^[^\W\d_a-z][^\W\d_]+ ([a-z][a-z0-9_]+) (?:måste vara|skal være|muss"
+            r"|debe ser|doit être|deve essere|deve ser|moet|musi być) (true|false)\b"
+        ),
+        r'"\1" must be \2',
+    ),
     # Jackson
     (LazyPattern(r" \(token `JsonToken\.\w+`\)"), ""),
     # RabbitMQ, in Erlang

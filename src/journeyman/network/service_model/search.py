@@ -46,6 +46,7 @@ from journeyman.network.service_model.model import (
 from journeyman.network.service_model.naming import (
     ID_WORDS,
     Path,
+    speaks_of,
     value_at,
     walk,
     word_set,
@@ -970,12 +971,15 @@ def _of_words(
 ) -> tuple[FieldFault, ...]:
     """Return what is said of words for which nothing was found: an id is wanted.
 
-    As in "no docket 'Claimed by an agent'", where words stood for what nobody knew.
+    As in "no docket 'Claimed by an agent'", where words stood for what nobody knew, and
+    in "Couldn't find that run" of a `run`.
     """
     words = str(values.get(WORDS, ""))
     placed = [one for one in shape.placed if one.source == WORDS]
     is_quoted = bool(words) and f"{words}'" in refused.message.replace('"', "'")
-    faulty = placed if is_quoted and len(placed) == 1 else []
+    names = [one.path[-1] for one in placed if refused.is_there]
+    is_named = any(speaks_of(refused.message, name) for name in names)
+    faulty = placed if (is_quoted or is_named) and len(placed) == 1 else []
     return tuple(FieldFault(one.path, Fault.VALUE, "id") for one in faulty)
 
 

@@ -80,7 +80,8 @@ _UNKNOWN = any_case(
     r"|invalid (?:field|key|propert|param)\w*(?!:? expected)"
 )
 _MISSING = any_case(
-    r"missing|required(?! to )|requires|undefined|mandatory|\bblank\b|not[_ -]?null"
+    r"missing|required(?! to )|requires|^require\b|undefined|mandatory|\bblank\b"
+    r"|not[_ -]?null"
     r"|\bmust exist\b"
     r"|\bneed(?:s|ed)?\b(?! (?:to|a|an) )"
     r"|null value|absent|(?:must not|should not|can ?not|can't|may not) be"
@@ -115,7 +116,7 @@ _TYPE_SAID = (
         r"(?=:?(?: an?| valid| type| of type| json)*[ ._:]"
         r"[`'\"]?(?:System\.Nullable`1\[)?(?:\w+\.)*(?P<type>\w+))"
     ),
-    any_case(r"\binvalid (?:time )?(?P<type>duration)\b"),
+    any_case(r"\binvalid (?:time |iso )?(?P<type>duration)\b"),
     any_case(r"\bvalid (?:\w+ ){1,3}(?P<type>ur[il])\b"),
     any_case(
         r"\b(?:standard|canonical|char(?:acter)?s?|rfc ?4122) (?P<type>[ug]uid)\b"
@@ -651,7 +652,7 @@ _DURATIONS = {
 }
 """The forms of durations, by what shows them."""
 _FORM_SHOWN = LazyPattern(
-    r"(?<![\w-])([A-Za-z]{1,8}[-_])(?:\.{2,}|\u2026|[xX#0*]{2,}(?!\w)|<)"
+    r"(?<![\w-])([A-Za-z][A-Za-z0-9]{0,7}[-_])(?:\.{2,}|\u2026|[xX#0*]{2,}(?!\w)|<)"
     r"|\^([A-Za-z]{1,8}[-_])[\[\\(.]"
 )
 
@@ -678,7 +679,7 @@ NO_NAMES = word_set(
     "supplied length contains option dictionary dict never "
     "query querystring url variant unexpected encountered still access more us such "
     "into accepted been write unprocessable subschema offset server service syntax "
-    "keyword keywords found give supply provide specify mandatory obligatorio "
+    "keyword keywords found give supply provide specify mandatory iso obligatorio "
     "obbligatorio obligatoire obrigatório erforderlich mancante manquant faltante"
 )
 """Words that stand where a name could, and are none of ours."""
