@@ -296,10 +296,15 @@ def test_a_claimant_of_zeros_is_nobody() -> None:
                 "assigned_to": "00000000-0000-0000-0000-000000000000",
             },
             {"id": 3, "text": "a d", "assigned_to": "agent-9"},
+            {
+                "id": 4,
+                "text": "a e",
+                "assigned_to": "13814000-1dd2-11b2-8080-808080808080",
+            },
         ]
     )
 
-    assert [task.claimant for task in tasks] == [None, None, "agent-9"]
+    assert [task.claimant for task in tasks] == [None, None, "agent-9", None]
 
 
 TASKS = records(lambda n: {"id": n, "prompt": TEXTS[n], "reward": 1})

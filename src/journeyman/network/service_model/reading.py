@@ -53,8 +53,11 @@ _UNITS = ((100_000_000_000, 1), (10**14, 10**3), (10**17, 10**6), (10**20, 10**9
 from 1973 to 5138."""
 _MOMENT_KEYS = ("$date", "iso", "date", "timestamp", "seconds", "_seconds")
 """Inside a moment that is an object, as document databases have it."""
-_NOBODY = re.compile(r"[0-]+|none|null|nil|nobody|false|n/a", re.IGNORECASE)
-"""A claimant that is none: also the UUID of zeros."""
+_NOBODY = re.compile(
+    r"[0-]+|13814000-1dd2-11b2-8080-808080808080|none|null|nil|nobody|false|n/a",
+    re.IGNORECASE,
+)
+"""A claimant that is none: also the UUID of zeros, and that which ThingsBoard has."""
 _LARGEST_CODE = 1000
 """A state that is a larger number is something else."""
 _WORD_KEYS = ("name", "label", "slug", "tag", "value", "title", "code")
