@@ -330,6 +330,13 @@ FOUND_BY_TESTS: Mapping[str, tuple[SourceMutant, ...]] = {
             "network/service_model/test_said_by_frameworks.py",
         ),
         SourceMutant(
+            "a name is missed as we wrote it",
+            "network/service_model/refusals/refusal.py",
+            "is_name_asked = found.fault is Fault.MISSING",
+            "is_name_asked = False",
+            "network/service_model/test_refusals.py::test_a_name_that_is_missed_is_asked_for_as_it_is_written",
+        ),
+        SourceMutant(
             "that a name may be there is all that is said of it",
             "network/service_model/refusals/refusal.py",
             "found = [] if all(_tells_nothing(one, names) for one in found) else found",
@@ -422,7 +429,7 @@ FOUND_BY_TESTS: Mapping[str, tuple[SourceMutant, ...]] = {
         SourceMutant(
             "a way has names that were not sent",
             "network/service_model/refusals/refusal.py",
-            "way = (*way, alike[0] if is_other else name)",
+            "way = (*way, alike[0] if is_other and not is_asked else name)",
             "way = (*way, name)",
             "network/service_model/test_said_by_frameworks.py",
         ),

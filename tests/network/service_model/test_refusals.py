@@ -2903,6 +2903,15 @@ def test_a_known_phrase_is_known_with_another_explanation_in_it() -> None:
     assert (fault.path, fault.fault) == (("Lettering",), Fault.MISSING)
 
 
+def test_a_name_that_is_missed_is_asked_for_as_it_is_written() -> None:
+    told = "Bad Request: data.result: Field required"
+    sent: JSON = {"data": {"AgentId": "a-1", "Result": "FOUR"}}
+
+    fault = only(read_refusal(None, told, sent))
+
+    assert (fault.path, fault.fault) == (("data", "result"), Fault.MISSING)
+
+
 def test_a_code_in_capitals_beside_a_name_is_no_name() -> None:
     row: JSON = {
         "Kod": "HIBAS_ERTEK",

@@ -557,15 +557,18 @@ def _of_its_only_member(found: FieldFault, sent: JSON) -> FieldFault:
 def _as_sent(found: FieldFault, sent: JSON) -> FieldFault:
     """Return what is said of a way in the names that were sent, if these have capitals.
 
-    AWS tells of `answers.1.member.freeText` what `Answers` lacks.
+    AWS tells of `answers.1.member.freeText` what `Answers` lacks. A name that is missed
+    and was sent with a capital is asked for without it.
     """
+    is_name_asked = found.fault is Fault.MISSING
     way: Path = ()
     for name in found.path if len(found.path) > 1 else ():
         around = value_at(sent, way) if way else sent
         ours = around if isinstance(around, dict) else {}
         alike = [one for one in ours if spelling(one) == spelling(name)]
         is_other = name not in ours and [one[:1].isupper() for one in alike] == [True]
-        way = (*way, alike[0] if is_other else name)
+        is_asked = is_name_asked and len(way) + 1 == len(found.path)
+        way = (*way, alike[0] if is_other and not is_asked else name)
     return replace(found, path=way or found.path)
 
 
