@@ -29,8 +29,7 @@ GENERIC_NOUNS = word_set("item record resource entity request activity offer")
 COMMON_NOUNS = ("job", "work", "item", "order", "request")
 AGENT_NOUNS = word_set(
     "agent worker user member bot runner claimant assignee assignees executor "
-    "performer "
-    "contractor account actor by claimer claimed assigned owner submitter "
+    "performer contractor account actor by claimer claimed assigned owner submitter "
     "freelancer provider solver operator participant who helper volunteer artisan "
     "craftsman technician employee agente agentes"
 )
