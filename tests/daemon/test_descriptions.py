@@ -63,8 +63,11 @@ class Hearing(RequestSearch):
     def __init__(self, **more: Any) -> None:  # noqa: ANN401 - as a search takes them
         super().__init__(owner={}, **more)
         self.heard: dict[str, JSON] = {}
+        self.has_a_bug = False
 
     def describe(self, requests: Any) -> None:  # noqa: ANN401 - as a search takes them
+        if self.has_a_bug:
+            raise ZeroDivisionError
         self.heard = dict(requests)
 
 
@@ -167,6 +170,19 @@ async def test_the_owners_word_outranks_the_networks(
     run = Run(journal, clock, {"claim": schema("task")}, openapi=published)
 
     assert await run.start() == {"claim": schema("task"), "complete": schema("jobId")}
+
+
+async def test_what_a_bug_keeps_from_being_used_stops_neither_this_start_nor_the_next(
+    journal: Journal, clock: FakeClock
+) -> None:
+    first = Run(journal, clock, openapi=description(claim="jobId"))
+    first.search.has_a_bug = True
+    second = Run(journal, clock)
+    second.search.has_a_bug = True
+
+    assert await first.start() == await second.start() == {}
+    (told,) = first.log.named("network.bug")
+    assert told["doing"] == "reading what the network publishes"
 
 
 def owned(directory: Path, **settings: Any) -> dict[str, JSON]:  # noqa: ANN401 - any setting

@@ -114,16 +114,22 @@ def simulate_on(
     """Run a daemon on this network until all is paid, or for so long."""
     with ordered_scopes(), scheduled_by(timeline.clock.now):
         try:
-            work = _work(backend, directory, timeline, seconds)
+            log = RecordingLog()
+            work = _work(backend, directory, timeline, seconds, log)
             took, earned = timeline.loop.run_until_complete(work)
         finally:
             timeline.loop.close()
     tasks = frozenset(backend.texts())
-    return Trial(backend.book, tasks, took, earned, log=[], errors="")
+    lines: list[dict[str, object]] = [{"event": n, **fields} for n, fields in log.lines]
+    return Trial(backend.book, tasks, took, earned, lines, errors="")
 
 
 async def _work(
-    backend: Backend, directory: Path, timeline: Timeline, seconds: float
+    backend: Backend,
+    directory: Path,
+    timeline: Timeline,
+    seconds: float,
+    log: RecordingLog,
 ) -> tuple[float, int]:
     """Return after how many seconds all was paid, and what our ledger says then."""
     (directory / "strategies").mkdir(parents=True)
@@ -136,7 +142,7 @@ async def _work(
     settings = load_settings(
         files=[], overrides=overrides, environ={}, cwd=directory
     ).settings
-    environment = _environment(backend, timeline)
+    environment = _environment(backend, timeline, log)
     shutdown = Shutdown()
     async with open_agent(
         settings, ADDRESS, environment, stop=shutdown.requested
@@ -172,11 +178,13 @@ def _earned(agent: Agent) -> int:
     return agent.journal.ledger.totals().get("earned", 0)
 
 
-def _environment(backend: Backend, timeline: Timeline) -> Environment:
+def _environment(
+    backend: Backend, timeline: Timeline, log: RecordingLog
+) -> Environment:
     return Environment(
         clock=timeline.clock,
         randomness=SeededRandomness("foreign", type(backend).__name__),
-        log=RecordingLog(),
+        log=log,
         redactor=Redactor(),
         transport=BackendTransport(backend),
         serve_control=_no_control,

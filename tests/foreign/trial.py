@@ -21,6 +21,8 @@ LONGEST_NEWS_SECONDS = 60.0
 BODY_STATUSES = {200, 400, 415, 417, 422}
 """By which networks say that they do not understand a body."""
 
+BUG_EVENTS = {"task.bug", "network.bug"}
+
 
 @dataclass(frozen=True)
 class Trial:
@@ -167,6 +169,9 @@ def faults(trial: Trial) -> list[str]:
         "actions are refused at most 3 times": statistics.median(refusals) <= 3,
         "one task is held before the first pay": book.most_held_before_first_pay == 1,
         "no task is held in the end": not book.held,
+        "no bug of ours is logged": not any(
+            one.get("event") in BUG_EVENTS for one in trial.log
+        ),
     }
     return [what for what, holds in expected.items() if not holds]
 

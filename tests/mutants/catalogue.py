@@ -99,6 +99,22 @@ FOUND_BY_TESTS: Mapping[str, tuple[SourceMutant, ...]] = {
             "::test_who_writes_much_does_not_wait_for_the_loop_that_it_holds",
         ),
         SourceMutant(
+            "a bug of ours over a listing ends the daemon",
+            "network/bugs.py",
+            "return True",
+            "return False",
+            "worker/test_discover.py"
+            "::test_a_bug_of_ours_in_a_look_is_told_and_the_next_look_comes",
+        ),
+        SourceMutant(
+            "what cannot be used is stored, and ends each start",
+            "daemon/description.py",
+            "self._use(requests)  # first: what a bug ends here is not kept",
+            "self._store(requests)",
+            "daemon/test_descriptions.py"
+            "::test_what_a_bug_keeps_from_being_used_stops_neither_this_start_nor_the_next",
+        ),
+        SourceMutant(
             "a folder too deep to remove",
             "strategies/child/metadata.py",
             "if _identity(here) != was:",

@@ -8,6 +8,7 @@ from tests.network.conftest import (
     Behaviour,
     ClientFor,
     ScriptedServer,
+    StoppedClock,
     answer,
     drip,
     hang_up,
@@ -17,10 +18,13 @@ from tests.network.conftest import (
 )
 from tests.raw_http import listening
 
+from journeyman.domain.errors import StateError
 from journeyman.domain.outcomes import Confirmed, NotSent, Refusal, Refused, Unknown
 from journeyman.domain.tasks import JSON, IdempotencyKey, Task, TaskId
 from journeyman.network.client import NetworkClient
 from journeyman.network.http import HttpLimits
+from journeyman.network.service_model.evidence import Observed
+from journeyman.network.service_model.search import RequestSearch
 from journeyman.testing import RecordingLog
 
 KEY = IdempotencyKey("key-1")
@@ -353,3 +357,62 @@ async def test_a_refusal_without_a_body_is_read_from_its_headers(
     assert isinstance(outcome, Refused)
     assert outcome.answer == {"code": "taken", "detail": "somebody has it"}
     assert "somebody has it" in outcome.message
+
+
+class Stumbling(RequestSearch):
+    """Has a bug, as any code may that reads what it has never seen."""
+
+    def look_at(self, body: JSON) -> None:
+        raise ZeroDivisionError(f"ours, over {body}")
+
+
+async def test_a_bug_in_reading_an_answer_makes_its_outcome_unknown_and_is_told(
+    server: ScriptedServer, log: RecordingLog
+) -> None:
+    server.will(answer(200, {"tasks": []}))
+    search = Stumbling(owner={}, clock=StoppedClock(), log=log)
+    client = NetworkClient(
+        base_url=server.base_url, log=log, clock=StoppedClock(), search=search
+    )
+
+    async with client:
+        outcome = await client.marketplace_tasks()
+
+    assert "a bug in Journeyman" in message_of(outcome)
+    (told,) = log.named("network.bug")
+    assert told["doing"] == "reading an answer of marketplace_tasks"
+    assert "ZeroDivisionError: ours" in str(told["traceback"])
+
+
+async def test_a_bug_in_learning_from_an_answer_leaves_its_outcome(
+    server: ScriptedServer, log: RecordingLog
+) -> None:
+    def stumble(seen: Observed) -> None:
+        raise ZeroDivisionError(seen.outcome)
+
+    server.will(answer(200, {"tasks": []}))
+    client = NetworkClient(
+        base_url=server.base_url, log=log, clock=StoppedClock(), observe=stumble
+    )
+
+    async with client:
+        outcome = await client.marketplace_tasks()
+
+    assert isinstance(outcome, Confirmed)
+    (told,) = log.named("network.bug")
+    assert told["doing"] == "learning from an answer of marketplace_tasks"
+
+
+async def test_a_disk_that_fails_while_an_answer_is_learned_from_is_not_a_bug(
+    server: ScriptedServer, log: RecordingLog
+) -> None:
+    def fail(seen: Observed) -> None:
+        raise StateError(f"the disk is full, after {seen.outcome}")
+
+    client = NetworkClient(
+        base_url=server.base_url, log=log, clock=StoppedClock(), observe=fail
+    )
+
+    async with client:
+        with pytest.raises(StateError):
+            await client.marketplace_tasks()

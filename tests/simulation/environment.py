@@ -34,8 +34,8 @@ from journeyman.settings.sections import (
 BASE_URL = f"http://{HOST}"
 
 
-BUG_EVENT = "task.bug"
-"""The log event of a bug of the daemon."""
+BUG_EVENTS = {"task.bug", "network.bug"}
+"""The log events of bugs of the daemon."""
 
 
 WORK_EVENT = "strategy.log"
@@ -158,7 +158,7 @@ class EnvironmentFactory:
             self._check("I-16", message, holds=token not in text)
         if event == WORK_EVENT:
             self.monitor.worked(str(fields["task_id"]))
-        if event == BUG_EVENT:
+        if event in BUG_EVENTS:
             bug = f"a bug: {fields.get('traceback')}"
             self._check("I-17", bug, holds=False)
 

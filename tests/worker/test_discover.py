@@ -1,5 +1,6 @@
 """Looking at the market: what a look that fails means for the next one."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import anyio
@@ -20,7 +21,7 @@ from tests.worker.conftest import (
 
 from journeyman.domain.outcomes import Failure, NotSent, Refusal
 from journeyman.domain.retry import RetryPolicy
-from journeyman.domain.tasks import TaskState
+from journeyman.domain.tasks import Task, TaskState
 from journeyman.lifecycle.wakeup import Wakeup
 from journeyman.testing import FakeRandomness
 
@@ -38,6 +39,25 @@ async def test_a_look_that_fails_is_told_and_made_again_later(
     assert 0.5 <= poll.retry_in <= 2
     assert loop.log.named("discover.failed")[0]["message"] == failure.message
     assert not loop.gate.obstacle
+
+
+async def test_a_bug_of_ours_in_a_look_is_told_and_the_next_look_comes(
+    loop: Loop, market: ScriptedMarket
+) -> None:
+    def stumble(tasks: Sequence[Task]) -> bool:
+        raise ZeroDivisionError(f"ours, over {len(tasks)} tasks")
+
+    as_it_was, loop.discover.on_page = loop.discover.on_page, stumble
+    market.pages = [listing(task("a")), listing(task("a"))]
+
+    poll = await loop.discover.look()
+
+    assert not poll.productive
+    assert poll.retry_in is not None
+    (told,) = loop.log.named("network.bug")
+    assert "ours, over 1 tasks" in str(told["traceback"])
+    loop.discover.on_page = as_it_was
+    assert (await loop.discover.look()).productive
 
 
 async def test_a_wait_that_the_network_names_is_kept(

@@ -15,6 +15,7 @@ from journeyman.domain.errors import ConfigurationError, StateError
 from journeyman.domain.tasks import JSON
 from journeyman.journal.directory import DataDirectory
 from journeyman.journal.journal import Journal
+from journeyman.network.bugs import Contained
 from journeyman.network.client import NetworkClient
 from journeyman.network.discovery.comparison import Expectations
 from journeyman.network.discovery.survey import survey
@@ -100,7 +101,10 @@ class Descriptions:
         """Look for a published description, once a day, and use it."""
         if not self._is_old():
             return
-        with anyio.move_on_after(PATIENCE_SECONDS):
+        with (
+            Contained(self.log, "reading what the network publishes"),
+            anyio.move_on_after(PATIENCE_SECONDS),
+        ):
             seen = await survey(self.network, self.expected)
             found = seen.description
             if not found and any(page.found in _UNSURE for page in seen.pages):
@@ -110,8 +114,8 @@ class Descriptions:
                 self.log.emit(
                     events.DESCRIPTION_FOUND, path=found.path, actions=sorted(requests)
                 )
+            self._use(requests)  # first: what a bug ends here is not kept
             self._store(requests)
-            self._use(requests)
 
     def _use(self, published: JSON) -> None:
         by_network = published if isinstance(published, dict) else {}

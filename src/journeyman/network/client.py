@@ -14,6 +14,7 @@ from journeyman.domain.clock import Clock
 from journeyman.domain.outcomes import Confirmed, Outcome, Refused
 from journeyman.domain.text import HIDDEN
 from journeyman.network import answers, endpoints, http
+from journeyman.network.bugs import Contained
 from journeyman.network.call import (
     CONTENT_TYPE,
     FORM_TYPE,
@@ -517,10 +518,13 @@ class NetworkClient:
 
     def _later(self, portion: LaterReply) -> LaterTasks:
         def read() -> Listing:
-            try:
-                return self._listings.listing(portion.read().body)
-            except WrongShapeError as error:
-                return Listing((), 0, 0, str(error))
+            problem = "a bug in Journeyman; the log has its traceback"
+            with Contained(self._exchange.log, "reading a portion of a listing"):
+                try:
+                    return self._listings.listing(portion.read().body)
+                except WrongShapeError as error:
+                    problem = str(error)
+            return Listing((), 0, 0, problem)
 
         return LaterTasks(
             lambda: (portion.digest, self._listings.form), portion.count, read

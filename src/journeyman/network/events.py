@@ -128,3 +128,11 @@ IDENTITY_ACCEPTED = declare(
     "endpoint",
     "The network accepts our token again; work goes on.",
 )
+BUG = declare(
+    "network.bug",
+    "error",
+    "doing traceback",
+    "A bug in Journeyman kept it from `doing` something with what the network sent. It"
+    " is tried again when it is due.",
+    "Report the traceback; everything else goes on.",
+)

@@ -6,6 +6,7 @@ from typing import Generic, TypeVar
 
 from journeyman.domain import outcomes
 from journeyman.domain.clock import Clock
+from journeyman.network.bugs import Contained
 from journeyman.network.call import (
     CONTENT_TYPE,
     JSON_TYPE,
@@ -45,6 +46,7 @@ _WORDS = {
 }
 """For the log, and for what is learned."""
 
+_BUG = "which a bug in Journeyman kept from being read; the log has its traceback"
 
 TraceRequest = Callable[[Call, int | None, str, float], None]
 """Is told a call that has ended, its status, how it ended, and the seconds it took."""
@@ -131,7 +133,10 @@ class Exchange:
             return outcomes.Confirmed(before.value)
         if isinstance(answer, Reply):
             answer = without_secrets(answer, self._known)
-            outcome = self._read(call, answer, read)
+            status = answer.status
+            outcome = outcomes.Unknown(f"{phrase_of(status)}, {_BUG}", status)
+            with Contained(self.log, f"reading an answer of {call.name}"):
+                outcome = self._read(call, answer, read)
         else:
             message = safe_line(self._known.hide(answer.message))
             outcome = replace(answer, message=message)
@@ -195,7 +200,8 @@ class Exchange:
         if self.observe is None:
             return
         is_yes = isinstance(outcome, outcomes.Confirmed)
-        self.observe(Observed(call, came, seconds, word, is_yes, self.secrets))
+        with Contained(self.log, f"learning from an answer of {call.name}"):
+            self.observe(Observed(call, came, seconds, word, is_yes, self.secrets))
 
     def _log_request(
         self, call: Call, status: int | None, word: str, seconds: float

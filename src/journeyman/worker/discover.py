@@ -13,6 +13,7 @@ from journeyman.domain.clock import Clock, Randomness
 from journeyman.domain.outcomes import Refusal
 from journeyman.domain.retry import RetryPolicy
 from journeyman.domain.tasks import Task
+from journeyman.network.bugs import Contained
 from journeyman.network.client import NetworkClient
 from journeyman.network.rate_limit.limiter import RateLimiter
 from journeyman.network.service_model.listing import Listing
@@ -97,6 +98,11 @@ class Discover:
 
     async def look(self, *, has_room: bool = True) -> Poll:
         """Look once; further than at page one only where there is room for more."""
+        with Contained(self.log, "looking at the marketplace"):
+            return await self._turn_pages(has_room=has_room)
+        return self._failed(outcomes.Unknown("a bug in Journeyman interrupted it"))
+
+    async def _turn_pages(self, *, has_room: bool) -> Poll:
         outcome = await self._look()
         if isinstance(outcome, outcomes.NotSent) and outcome.paused:
             return Poll(productive=False, retry_in=outcome.retry_after, failure=outcome)
