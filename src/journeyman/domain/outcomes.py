@@ -98,7 +98,7 @@ class Unknown:
     timed_out: bool = False
     """No answer came in time."""
     answer: JSON = field(default=None, compare=False, repr=False)
-    """Of a 500, its body as in a refusal."""
+    """Of an error of the service itself, its body as in a refusal."""
 
 
 Outcome = Confirmed[T] | Refused | NotSent | Unknown

@@ -333,7 +333,8 @@ def _failure(reply: Reply, meaning: Refusal | None, now: datetime) -> Failure:
         # in prose "for 30 minutes" may be how long a lease was.
         wait = named_pause({}, reply.body, "", now)
     if meaning is None:
-        answer = _said(reply) if reply.status == SERVER_ERROR else None
+        is_of_service = reply.status not in _OF_A_PROXY
+        answer = _said(reply) if is_of_service else None
         return Unknown(message, reply.status, wait, answer=answer)
     progress = progress_in(layers_of(reply.body), reply.status, said=_prose(reply))
     if meaning in _RETOLD and progress in RETELLS:
@@ -365,7 +366,9 @@ def _accepted(headers: Mapping[str, str]) -> Iterator[str]:
             yield from filter(None, [kind.partition(";")[0].strip()])
 
 
-SERVER_ERROR = 500
+_OF_A_PROXY = frozenset({502, 503, 504, *range(520, 531)})
+"""What a proxy says that the service may have done: also Cloudflare's own. Others, as
+the 555 of Oracle's, may tell what a body lacks."""
 _NAME_A_TIME = frozenset({Refusal.CONFLICT, Refusal.OTHER})
 """Refusals that may say in a field when to ask again."""
 MOST_SAID = 1_000

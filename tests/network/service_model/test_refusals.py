@@ -1733,7 +1733,7 @@ def test_a_value_that_is_not_found_is_wrong_and_its_name_is_not() -> None:
         ("The terms field must be accepted.", "terms", "boolean"),
         (
             "Key: 'Claim.Terms' Error:Field validation failed on the 'uuid' tag",
-            "Terms",
+            "terms",
             "uuid",
         ),
         ("terms: must use an array structure", "terms", "array"),
@@ -3603,3 +3603,111 @@ def test_a_duration_of_hours_and_minutes_is_shown_in_its_own_form() -> None:
     fault = only(read_refusal({"text": told}, "", {"spent": "600s"}))
 
     assert re.fullmatch(fault.form, "PT10M")
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "type must be one of: text/plain, text/markdown",
+        'type must be one of "text/plain" or "text/markdown"',
+        "type must be text/plain or text/markdown",
+    ],
+)
+def test_a_media_type_that_is_listed_is_a_value_and_no_way(said: str) -> None:
+    fault = only(read_refusal({"error": {"message": said}}, "", {"output": "X"}))
+
+    assert (fault.path, fault.fault) == (("type",), Fault.MISSING)
+    assert fault.options == ("text/plain", "text/markdown")
+
+
+def test_google_tells_the_type_of_a_name_in_other_letters_than_it_was_sent() -> None:
+    told = (
+        "Invalid value at 'lease_duration' (type.googleapis.com/google.protobuf."
+        "Duration), Field 'leaseDuration', Illegal duration format; duration must end"
+        " with 's'"
+    )
+
+    fault = only(read_refusal(None, told, {"leaseDuration": 1}))
+
+    assert (fault.path, fault.fault) == (("leaseDuration",), Fault.TYPE)
+    assert (fault.wants, fault.form) == ("duration", r"\d+s")
+
+
+def test_a_name_in_other_letters_is_another_where_the_type_was_right() -> None:
+    told: JSON = [{"expected": "string", "path": ["taskId"], "message": "zub florp"}]
+
+    fault = only(read_refusal({"issues": told}, "", {"task_id": "7"}))
+
+    assert fault.path == ("taskId",)
+
+
+def test_what_lacks_in_a_relationship_lacks_in_what_it_refers_to() -> None:
+    linked: JSON = {"data": {"id": "7"}}
+    sent: JSON = {"data": {"relationships": {"task": linked}}}
+    pointer: JSON = {"pointer": "/data/relationships/task"}
+    told: JSON = {
+        "detail": "Invalid resource identifier object: missing 'type' attribute",
+        "source": pointer,
+    }
+
+    fault = only(read_refusal({"errors": [told]}, "", sent))
+
+    assert fault.path == ("data", "relationships", "task", "data", "type")
+
+
+@pytest.mark.parametrize(
+    ("pointer", "detail", "place"),
+    [
+        (
+            "/data",
+            (
+                "The resource object's type (loans) is not the type that constitute the"
+                " collection represented by the endpoint (returns)."
+            ),
+            "data.type",
+        ),
+        (
+            "/data/relationships/book",
+            "Incorrect relation type. Expected returns, received loans.",
+            "data.relationships.book.data.type",
+        ),
+    ],
+)
+def test_django_tells_the_type_that_json_api_wants(
+    pointer: str, detail: str, place: str
+) -> None:
+    linked: JSON = {"data": {"type": "loans", "id": "7"}}
+    sent: JSON = {"data": {"type": "loans", "relationships": {"book": linked}}}
+    told: JSON = {"errors": [{"detail": detail, "source": {"pointer": pointer}}]}
+
+    fault = only(read_refusal(told, "", sent))
+
+    assert (".".join(fault.path), fault.fault) == (place, Fault.VALUE)
+    assert fault.options == ("returns",)
+
+
+def test_codes_to_choose_from_may_stand_in_brackets() -> None:
+    told = "ORA-20101: own_work_yn must be supplied (Y or N)\nORA-06512: at line 2"
+
+    fault = only(read_refusal({"cause": told}, "", {"case_id": 7}))
+
+    assert (fault.path, fault.options) == (("own_work_yn",), ("Y", "N"))
+
+
+def test_a_date_is_told_by_a_validator_of_perl() -> None:
+    told: JSON = {"message": "Does not match date format.", "path": "/body/ready_by"}
+    sent: JSON = {"ready_by": "2026-11-29T21:59:13Z"}
+
+    fault = only(read_refusal({"errors": [told]}, "", sent))
+
+    assert (fault.path, fault.fault, fault.wants) == (
+        ("ready_by",),
+        Fault.TYPE,
+        "datetime",
+    )
+
+
+def test_the_only_media_type_is_one_value() -> None:
+    fault = only(read_refusal({"error": "type must be text/plain"}, "", {"body": "X"}))
+
+    assert "plain" not in fault.options

@@ -427,6 +427,22 @@ async def test_a_500_that_misses_a_name_is_a_refusal_and_any_other_is_unknown() 
     assert isinstance(falling_over, Unknown)
 
 
+@pytest.mark.parametrize(("status", "is_told"), [(555, True), (502, False)])
+async def test_an_error_of_the_services_own_may_tell_what_a_body_lacks(
+    status: int, *, is_told: bool
+) -> None:
+    network = StrictNetwork(SNAKE)
+    cause = "ORA-20101: operator_id must be supplied (the agent_id you were given)"
+    network.answers += [(status, {"cause": cause}), (200, {})]
+
+    async with client_of(network) as client:
+        outcome = await client.claim(TASK, KEY)
+
+    agent_id = identity_at(BASE_URL).agent_id
+    assert isinstance(outcome, Confirmed) is is_told
+    assert (network.bodies("claim")[-1].get("operator_id") == agent_id) is is_told
+
+
 async def test_a_500_for_a_post_is_unknown_whatever_it_misses() -> None:
     network = StrictNetwork(SNAKE)
     network.answers = [(500, {"error": "missing field budget"})]
@@ -2110,6 +2126,24 @@ async def test_what_was_given_at_registration_is_sent_where_it_is_wanted() -> No
     assert network.bodies("claim")[-1]["workerNumber"] == 41
 
 
+async def test_another_name_of_ours_says_who_we_are_as_well_as_our_id() -> None:
+    network = StrictNetwork(SNAKE)
+    lacks: JSON = [
+        {"message": "Properties not allowed: agent_id.", "path": "/body"},
+        {"message": "Missing property.", "path": "/body/member_no"},
+        {"message": "Missing property.", "path": "/body/ready_by"},
+    ]
+    network.answers += [(400, {"errors": lacks}), (200, {})]
+
+    async with client_of(network) as client:
+        client.identify(identity_at(BASE_URL), {"register.member_no": "C-141"})
+        await client.claim(TASK, KEY)
+
+    claimed = network.bodies("claim")[-1]
+    assert claimed["member_no"] == "C-141"
+    assert identity_at(BASE_URL).agent_id not in claimed.values()
+
+
 async def test_an_action_has_a_section_of_its_own_where_others_have_one() -> None:
     network = StrictNetwork(SNAKE)
     lacking, unknown = "SECTION {} NOT PRESENT.", "SECTION {} NOT KNOWN."
@@ -2906,3 +2940,21 @@ def by_aws(missing: Names, unknown: Names) -> tuple[int, JSON]:
         for name in names
     )
     return 400, {"__type": "ValidationException", "message": said}
+
+
+@pytest.mark.parametrize(
+    ("place", "is_of_body"),
+    [(("data", "relationships", "task"), True), (("data", "answer"), False)],
+)
+def test_what_is_incorrect_beside_the_work_is_no_verdict_on_it(
+    place: tuple[str, ...], *, is_of_body: bool
+) -> None:
+    said = "400 Bad Request: Incorrect."
+    refused = Refused(Refusal.REJECTED, said, 400)
+    inner = ("data", "relationships", "task", "data", "id")
+    shape = RequestShape(
+        (Placed(inner, "task_id"), Placed(("data", "answer"), "result"))
+    )
+    told = (FieldFault(place, Fault.VALUE),)
+
+    assert is_about_shape(refused, told, shape, is_proven=False) is is_of_body

@@ -469,6 +469,18 @@ _REWRITTEN: tuple[tuple[LazyPattern, str | Callable[[re.Match[str]], str]], ...]
         ),
         r"\1: ",
     ),
+    # Django REST with JSON:API
+    (
+        any_case(
+            r"the resource object's type \([^()]*\) is not the type that constitutes?"
+            r" the collection represented by the endpoint \(([\w-]+)\)"
+        ),
+        r"'type' must be one of '\1'",
+    ),
+    (
+        any_case(r"incorrect relation type. expected ([\w-]+), received [\w-]+"),
+        r"'type' must be one of '\1'",
+    ),
     # express-openapi-validator, of the whole
     (LazyPattern(r"^request/body (?=must)"), ""),
     # Prism, behind a code such as "required"

@@ -688,7 +688,7 @@ class RequestSearch:
     def _judged(
         self, request: Request, shape: RequestShape, outcome: outcomes.Outcome[T]
     ) -> outcomes.Outcome[T]:
-        """Return a 500 as a refusal where it says that the body lacks a name.
+        """Return an error as a refusal where it says that the body lacks a name.
 
         Code that falls over what is not there has not done what it is asked for. A
         post is never judged so: what it costs may have been paid by then.
@@ -703,7 +703,7 @@ class RequestSearch:
         return outcomes.Refused(
             Refusal.INVALID,
             outcome.message,
-            SERVER_ERROR,
+            outcome.status or SERVER_ERROR,
             answer=outcome.answer,
         )
 
@@ -857,7 +857,7 @@ def _tells_of_shape(
         one
         for told in findings
         if told.fault in {Fault.VALUE, Fault.TYPE}
-        for one in _meant_by(told, shape)
+        for one in (*_meant_by(told, shape), *_inside(told, shape))
     ]
     is_value = any(one.source != "result" for one in wrong)
     if refused.status == FORBIDDEN:
@@ -1017,6 +1017,12 @@ def _meant_by(finding: FieldFault, shape: RequestShape) -> list[Placed]:
     """Return the values that a finding may be about: a bare name may be inside."""
     path = finding.path
     return [one for one in shape.placed if one.path[-len(path) :] == path]
+
+
+def _inside(finding: FieldFault, shape: RequestShape) -> list[Placed]:
+    """Return the values in an object that a finding names with all of its way."""
+    path = finding.path if finding.is_exact and len(finding.path) > 1 else ("",)
+    return [one for one in shape.placed if one.path[: len(path)] == path != one.path]
 
 
 def _is_task(placed: Placed) -> bool:

@@ -1247,7 +1247,12 @@ class Writer:
         )
         # It is left out before it is tried under a second name.
         more = enumerate((c + (3 if is_unasked else 0), one) for c, one in homes)
-        return [*((c + 1.1 * rank, one) for rank, (c, one) in more), (1.0, None)]
+        # Another name of ours, which the registration gave, says who we are as well.
+        is_said = source == "agent_id" and any(
+            one.startswith(OF_REGISTRATION) for one in room.taken
+        )
+        none = 0.0 if is_said else 1.0
+        return [*((c + 1.1 * rank, one) for rank, (c, one) in more), (none, None)]
 
     def _paths_for(self, source: str, room: _Room) -> Iterator[tuple[float, Path]]:
         known = self.style.paths.get(source)

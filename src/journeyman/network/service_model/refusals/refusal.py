@@ -538,6 +538,18 @@ def _in_an_object_of(found: FieldFault, sent: JSON) -> FieldFault:
     return found
 
 
+def _in_linkage(found: FieldFault, sent: JSON) -> FieldFault:
+    """Return what lacks in a relationship of JSON:API as lacking in what it refers to.
+
+    Its `data` has the `type` and the `id` (JSON:API 1.1, "Resource Linkage").
+    """
+    *above, name = found.path
+    there = value_at(sent, tuple(above)) if "relationships" in above[:-1] else None
+    if isinstance(there, dict) and isinstance(there.get("data"), dict):
+        return replace(found, path=(*above, "data", name))
+    return found
+
+
 def _within(sent: JSON, name: str) -> JSON:
     """Return what was sent under a name, in whatever object."""
     return next((v for way, v in walk(sent) if way[-1:] == (name,)), None)
@@ -558,9 +570,14 @@ def _as_sent(found: FieldFault, sent: JSON) -> FieldFault:
     """Return what is said of a way in the names that were sent, if these have capitals.
 
     AWS tells of `answers.1.member.freeText` what `Answers` lacks. A name that is missed
-    and was sent with a capital is asked for without it.
+    and was sent with a capital is asked for without it. Google tells the type of a
+    `lease_duration` that it takes as `leaseDuration`, too.
     """
     is_name_asked = found.fault is Fault.MISSING
+    alike = [n for n in leaf_names(sent) if spelling(n) == spelling(found.path[0])]
+    is_lone = found.fault is Fault.TYPE and len(found.path) == len(alike) == 1
+    if is_lone and type_of(_within(sent, alike[0])) != found.wants:
+        return replace(found, path=(alike[0],))
     way: Path = ()
     for name in found.path if len(found.path) > 1 else ():
         around = value_at(sent, way) if way else sent
@@ -586,7 +603,7 @@ def _but_for(found: FieldFault, there: JSON) -> FieldFault:
 def _in_light_of(found: FieldFault, sent: JSON) -> FieldFault:
     """Judge a finding by what was sent."""
     found = _without_root(_from_the_root(_as_sent(found, sent), sent), sent)
-    found = _in_an_object_of(found, sent)
+    found = _in_linkage(_in_an_object_of(found, sent), sent)
     found = replace(found, path=_without_tag(found.path, sent))
     found = _of_its_only_member(found, sent)
     there = value_at(sent, found.path)

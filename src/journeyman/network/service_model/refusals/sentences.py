@@ -760,7 +760,11 @@ class Prose:
         first: list[Path] = []
         for match in chain.from_iterable(frame.finditer(text) for frame in _FRAMES):
             named = self._named(match["names"], weak=self._is_told(match))
-            paths = [one for one in named if one[-1] not in options]
+            paths = [
+                one
+                for one in named
+                if one[-1] not in options and "/".join(one) not in options
+            ]
             if any(len(one) > 1 or HUMPED.search(one[-1]) for one in paths):
                 return paths
             first = first or paths

@@ -634,9 +634,8 @@ def _is_in(path: Path, found: FieldFault, said: str, there: JSON = None) -> bool
     if isinstance(there, dict):
         is_new = is_new or found.fault is Fault.MISSING or name in there
     is_other = len(found.path) > len(path) and is_new
-    return (
-        found.fault in {Fault.MISSING, Fault.UNKNOWN} and is_other and bool(is_quoted)
-    )
+    is_told = found.fault in {Fault.MISSING, Fault.UNKNOWN} or bool(found.options)
+    return is_told and is_other and bool(is_quoted)
 
 
 _LIST_AT_END = LazyPattern(r"^[^\[{]{0,120}: (\[\s*\{.*\}\s*\])\W*$", re.DOTALL)

@@ -77,6 +77,7 @@ from journeyman.network.service_model.refusals.words import (
     COMPARED,
     ERROR_CODE,
     HUMPED,
+    MEDIA_TYPE,
     NO_NAMES,
     ONLY_ONE,
     OPTION,
@@ -1148,7 +1149,7 @@ def _mentioned_in(text: str, *, is_lone: bool, is_code: bool) -> Iterator[_Menti
         name, is_quoted = match["name"], bool(match["quote"])
         if (is_foreign and not is_quoted and not name.isascii()) or is_class_name(name):
             continue
-        if is_day(wanted_type(name)) or _MEDIA_TYPE.match(name):
+        if is_day(wanted_type(name)) or MEDIA_TYPE.match(name):
             continue  # the form of a date, as in "YYYY-MM-DD"; "text/plain"
         if _EXTRA_HEADER.match(name):
             yield _Mention((HEADER + name,), 2, text)
@@ -1165,7 +1166,6 @@ def _mentioned_in(text: str, *, is_lone: bool, is_code: bool) -> Iterator[_Menti
             yield _Mention(path_of("_".join(words) if is_code else name), form, text)
 
 
-_MEDIA_TYPE = LazyPattern(r"(?:application|audio|image|multipart|text|video)/")
 _FROM_THE_BODY = LazyPattern(r"(?:body|payload|\$)[./]\w")
 """A whole way, as in `body.confirmed`, of which the last word may be plain."""
 _EXTRA_HEADER = LazyPattern(r"[Xx]-[A-Za-z]")

@@ -121,8 +121,12 @@ _TYPE_SAID = (
     any_case(
         r"\b(?:standard|canonical|char(?:acter)?s?|rfc ?4122) (?P<type>[ug]uid)\b"
     ),
-    any_case(r"invalid google\.protobuf\.(?P<type>duration|timestamp)\b"),
+    any_case(
+        r"(?:invalid |googleapis\.com/)google\.protobuf\.(?P<type>duration|timestamp)\b"
+    ),
     any_case(r"expected start of the (?P<type>object|array)\b"),
+    # JSON::Validator, of Perl
+    any_case(r"\bdoes not match (?P<type>date|duration|uuid)(?:-time)? format\b"),
     any_case(
         r"\b(?P<type>section|segment|root) (?:element )?\S+ (?:(?:is|was) )?"
         r"(?:not|missing|required)"
@@ -360,9 +364,10 @@ def options_in(said: str, *, is_value: bool = True) -> tuple[str, ...]:
     said = _LABELLED.sub(r"\1", _ENTERED.sub("", said)).replace(" a/an ", " an ")
     said = _CODED.sub(lambda one: "|".join(_CODE.findall(one[0])), said[:MAX_TEXT])
     said = COMPARED.sub("", _OF_ONE.sub("be one of [", said))
+    codes = _CODES_SHOWN.search(said)
     said = _EXPLAINED.sub("", _PATTERN.sub(" ", said))
     plain = (_QUOTED_SET if is_value else _ALTERNATIVES).search(said)
-    plain = plain or PIPED.search(said)
+    plain = plain or PIPED.search(said) or codes
     if plain is not None:
         return items_in(plain[0])
     match = _OPTIONS.search(said)
@@ -409,6 +414,10 @@ _CODED = LazyPattern(
     r"[A-Z\d]{1,12} ?= ?[A-Za-z][^=;,()]{0,40}"
 )
 """As in "COMPL = work completed; NOACC = no access"."""
+_CODES_SHOWN = LazyPattern(
+    r"(?<=\()[A-Z]{1,12}(?:, [A-Z]{1,12}){0,9},? or [A-Z]{1,12}(?=\)\W*$)"
+)
+"""As in "own_work must be supplied (Y or N)"."""
 _LABELLED = LazyPattern(r'label: "[^"]*"\nvalue: ("[^"]*")\n')
 """As HubSpot has it, which shows what it calls an option, too."""
 _MAX_OPTIONS = 20
@@ -417,13 +426,15 @@ _COUNTS = word_set("one two three four five six seven eight nine ten")
 _KINDS = frozenset({"JSON", "URL", "URI", "HTTPS", "ISO", "UTF", "PDF", "CSV", "HTML"})
 """In capitals, and no value."""
 _OBJECTS = frozenset({"object", "array"})
+MEDIA_TYPE = LazyPattern(r"\b(?:application|audio|image|multipart|text|video)/")
 
 
 def items_in(listed: str) -> tuple[str, ...]:
     """Return the items of a list that is written out, as in "red, green or blue"."""
     parts = re.split(r",|\||\b(?:or|and|oder|und|OR|AND)\b", listed)
-    # A stroke is part of an item, as in `text/plain`, where something else is between.
-    parts = parts if len(parts) > 1 else listed.split("/")
+    # A stroke is part of an item where something else is between, and of a media type.
+    has_strokes = len(parts) == 1 and not MEDIA_TYPE.search(listed)
+    parts = listed.split("/") if has_strokes else parts
     items = (
         one.strip(" .[](){}`'\"\u201c\u201d\u2018\u2019\u00ab\u00bb") for one in parts
     )
@@ -668,8 +679,8 @@ NO_NAMES = word_set(
     "a additional an and any are at be by cannot could did do each either following "
     "for from has have if in is it its least must no none not of one only or please "
     "property should some that the these this to was were which with you your "
-    "all invalid argument arguments body form column data error errors field fields "
-    "function header input inputs json key keys missing number object param "
+    "all illegal invalid argument arguments body form column data error errors field "
+    "fields function header input inputs json key keys missing number object param "
     "parameter parameters params positional properties provided received requires "
     "request required string type undefined unknown value values array list "
     "boolean integer null nil empty authentication authorization content-type "
