@@ -1265,6 +1265,41 @@ FOUND_BY_TESTS: Mapping[str, tuple[SourceMutant, ...]] = {
             "plain = plain or PIPED.search(said)",
             "network/service_model/test_refusals.py",
         ),
+        SourceMutant(
+            "a conflict says nothing of a version",
+            "network/service_model/search.py",
+            "findings = findings or _of_version(message, shape, request.values())",
+            "pass",
+            "network/service_model/test_search.py",
+        ),
+        SourceMutant(
+            "every conflict is of a version",
+            "network/service_model/search.py",
+            "if not _OF_A_VERSION.search(said) or len(versions) != len(names):",
+            "if len(versions) != len(names):",
+            "network/service_model/test_search.py",
+        ),
+        SourceMutant(
+            "a name of ours that a rule asks for is a right that lacks",
+            "network/service_model/search.py",
+            "is_name = is_ours and (is_value or _lacks(findings, shape))",
+            "is_name = is_ours and is_value",
+            "network/service_model/test_search.py",
+        ),
+        SourceMutant(
+            "the id of a record is not meant by the name of its kind",
+            "network/service_model/writing.py",
+            "if self._is_id_of(path[-1], source):",
+            "if False:",
+            "network/service_model/test_search.py",
+        ),
+        SourceMutant(
+            "a name that begins with a stroke is a word",
+            "network/service_model/refusals/words.py",
+            '|(?<!\\w)_[a-z]")',
+            '")',
+            "network/service_model/test_refusals.py",
+        ),
     ),
     RESULTS: (
         SourceMutant(

@@ -3711,3 +3711,23 @@ def test_the_only_media_type_is_one_value() -> None:
     fault = only(read_refusal({"error": "type must be text/plain"}, "", {"body": "X"}))
 
     assert "plain" not in fault.options
+
+
+@pytest.mark.parametrize(
+    ("said", "name", "options"),
+    [
+        ("Document id (_id) must not be empty", "_id", ()),
+        ("owner must be the agent_id of the agent that claims.", "owner", ()),
+        ("status of a claimed document must be 'taken'.", "status", ("taken",)),
+        ("status of a record with an output must be 'done'.", "status", ("done",)),
+    ],
+)
+def test_rules_for_a_document_name_what_it_lacks(
+    said: str, name: str, options: tuple[str, ...]
+) -> None:
+    sent: JSON = {"task_id": "job:7", "agent_id": "clerk-1"}
+
+    fault = only(read_refusal({"error": "forbidden", "reason": said}, "", sent))
+
+    assert (fault.path, fault.fault) == ((name,), Fault.MISSING)
+    assert fault.options == options

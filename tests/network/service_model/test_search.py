@@ -2958,3 +2958,49 @@ def test_what_is_incorrect_beside_the_work_is_no_verdict_on_it(
     told = (FieldFault(place, Fault.VALUE),)
 
     assert is_about_shape(refused, told, shape, is_proven=False) is is_of_body
+
+
+async def test_a_conflict_asks_for_the_version_that_is_shown_and_was_not_sent() -> None:
+    conflict: JSON = {"error": "conflict", "reason": "Document update conflict."}
+    record: dict[str, JSON] = {"id": "task-1", "value": {"rev": "1-a"}, "_rev": "1-a"}
+
+    *_, last = await claimed_with((409, conflict), task=replace(TASK, raw=record))
+
+    assert last["_rev"] == "1-a"
+
+
+async def test_a_conflict_that_is_of_no_version_is_about_the_task() -> None:
+    taken: JSON = {"error": "conflict", "reason": "The document has an owner."}
+    record: dict[str, JSON] = {"id": "task-1", "_rev": "1-a"}
+
+    bodies = await claimed_with((409, taken), task=replace(TASK, raw=record))
+
+    assert len(bodies) == 1
+
+
+async def test_rules_for_a_document_are_kept_one_after_the_other() -> None:
+    rules = ("owner must be the agent_id of the agent that claims.",)
+    rules += ("status of a claimed document must be 'assigned'.",)
+    told: list[tuple[int, JSON]] = [(403, {"reason": one}) for one in rules]
+
+    *_, last = await claimed_with(*told)
+
+    assert last["owner"] == identity_at(BASE_URL).agent_id
+    assert last["status"] == "assigned"
+
+
+async def test_the_id_of_a_record_is_meant_by_the_name_of_its_kind() -> None:
+    network = StrictNetwork(SNAKE)
+    network.answers += [missing("allotment"), (200, {})]
+    given = {"claim.doctype": "Allotment", "claim.name": "ALT-1", "claim.ref": "R-7"}
+
+    async with client_of(network) as client:
+        await client.submit(TASK, RESULT, KEY, given)
+
+    assert network.bodies("submit")[-1]["allotment"] == "ALT-1"
+
+
+async def test_how_many_milliseconds_is_a_number_at_once() -> None:
+    *_, last = await claimed_with(missing("elapsedMs"))
+
+    assert last["elapsedMs"] == 600_000

@@ -469,6 +469,19 @@ _REWRITTEN: tuple[tuple[LazyPattern, str | Callable[[re.Match[str]], str]], ...]
         ),
         r"\1: ",
     ),
+    # Rules that are written by hand, of a document
+    (
+        LazyPattern(r"^([a-z]\w{1,30}) must be (?:the|your) agent_id\b.*$"),
+        r"'\1' is required (the agent_id)",
+    ),
+    (
+        LazyPattern(
+            r"^([a-z]\w{1,30}) of (?:an?|the|this|your) (?:\w+ ){0,4}?"
+            r"(?:document|record|task|item|row|entry)(?: with an? \w+)?"
+            r" must be (?=['\"])"
+        ),
+        r"'\1' must be one of ",
+    ),
     # Django REST with JSON:API
     (
         any_case(

@@ -29,6 +29,7 @@ from journeyman.domain.clock import Clock
 from journeyman.domain.outcomes import Refusal
 from journeyman.domain.tasks import JSON, IdempotencyKey, Progress, Task
 from journeyman.network import events
+from journeyman.network.service_model.lazy_pattern import any_case
 from journeyman.network.service_model.meaning import (
     ENVELOPES,
     POST_WORDS,
@@ -652,6 +653,8 @@ class RequestSearch:
             findings = _of_words(outcome, shape, request.values(shape)) or findings
         if outcome.status == FORBIDDEN:
             findings = findings or _of_our_name(message, shape)
+        if outcome.refusal is Refusal.CONFLICT:
+            findings = findings or _of_version(message, shape, request.values())
         if self.model.begins_with_methods():
             findings = tuple(without_method(request.action, one) for one in findings)
         around = self.model.wrappers_beside(request.action)
@@ -874,7 +877,8 @@ def _tells_of_shape(
         is_of_field = is_unknown and "field" in refused.message
         is_of_field |= any(told.options and _meant_by(told, shape) for told in findings)
         is_of_field |= any(_is_twice(one, shape) for one in wrong)
-        return is_lacking or is_of_field or is_stand_in or (is_value and is_ours)
+        is_name = is_ours and (is_value or _lacks(findings, shape))
+        return is_lacking or is_of_field or is_stand_in or is_name
     match refused.refusal:
         case Refusal.REJECTED:  # a body is meant, where it is not about the work
             is_body = is_before_work and contradicts
@@ -890,7 +894,8 @@ def _tells_of_shape(
             # JSON:API has 409 for a wrong `type`; elsewhere it is about the task. And
             # in a 400 "work is missing" may name a field.
             is_type = any(one.is_exact and one.options for one in findings)
-            return is_type or (contradicts and in_body)
+            is_lacking = any(o.is_exact for o in findings) and _lacks(findings, shape)
+            return is_type or is_lacking or (contradicts and in_body)
         case _:
             return False
 
@@ -997,6 +1002,35 @@ def _of_our_name(said: str, shape: RequestShape) -> tuple[FieldFault, ...]:
         and len(words := words_of(one.path[-1])) > 1
         and told.issuperset(words)
     )
+
+
+def _of_version(
+    said: str, shape: RequestShape, values: Values
+) -> tuple[FieldFault, ...]:
+    """Return what a conflict may be about: a version that is shown and was not sent.
+
+    CouchDB says "Document update conflict." to a body without the `_rev` that it shows.
+    """
+    sent = {str(values.get(one.source)) for one in shape.placed if one.source}
+    names = {
+        source.rpartition(".")[2]: str(value)
+        for source, value in values.items()
+        if source.startswith((*GIVEN, RECORD))
+        and not _VERSIONS.isdisjoint(words_of(source)[-1:])
+    }
+    versions = [name for name, value in names.items() if value not in sent]
+    if not _OF_A_VERSION.search(said) or len(versions) != len(names):
+        return ()
+    written = sorted(versions, key=lambda one: one[:1].isalpha())
+    return tuple(FieldFault((one,), Fault.MISSING) for one in written[:1])
+
+
+_VERSIONS = frozenset({"rev", "revision", "version", "etag", "generation"})
+"""Last words of the names of what changes with each change."""
+_OF_A_VERSION = any_case(
+    r"(?:update|edit|write) conflict|\bconcurren|modified|changed since"
+    r"|\b(?:version|revision|rev|etag|stale|outdated)\b"
+)
 
 
 def _of_our_id(found: FieldFault, shape: RequestShape) -> FieldFault:

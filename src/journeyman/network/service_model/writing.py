@@ -108,6 +108,7 @@ _BAD_ENDS = word_set(
 """Words of values that are not what a worker says who has done the work."""
 _DURATIONS = {"seconds": 600, "minutes": 10, "hours": 1, "days": 1}
 _DURATIONS |= {"secs": 600, "mins": 10, "hrs": 1}
+_DURATIONS |= dict.fromkeys(("ms", "millis", "milliseconds"), 600_000)
 """How long we ask for, of a network that wants to be told for how long."""
 _TEN_MINUTES = ("600s", "PT10M", "00:10:00", "00:10", "10m")
 """The same in the forms of Protocol Buffers, of ISO 8601, of clocks and of Go."""
@@ -119,6 +120,9 @@ _PLURALS = word_set(
     " deliverables files messages attachments"
 )
 """Names of a result under which there may be several."""
+
+_TYPE_WORDS = ("doctype", "type", "object", "kind", "resourceType")
+"""What says in an object which kind of record it is."""
 
 _MEANT = 1.0
 """What a name costs at most that means a value."""
@@ -864,6 +868,8 @@ class Writer:
         if source.startswith(GIVEN) and own and name == own:
             telling = f"{above}.id"  # what this network calls an identifier
         cost = affinity(self.action, path, telling, self.style.noun)
+        if self._is_id_of(path[-1], source):
+            return 0.0
         if source == "task_id" and path[-1] in {own, f"{own}s"}:
             return min(cost, 0.5)  # the network's own name for it, or for several
         known = self.style.paths.get(source)
@@ -879,6 +885,16 @@ class Writer:
         # Another action calls the task otherwise: then this is rather something else.
         is_else = is_other and (cost >= 1 or has_own_word)
         return cost + 2.0 * (source == "task_id" and is_else)
+
+    def _is_id_of(self, name: str, source: str) -> bool:
+        """Return whether an answer has given it as the id of what is called so.
+
+        Frappe has an "Allotment" as the `doctype` of an object, and its id as `name`.
+        """
+        above, _, leaf = source.rpartition(".")
+        is_id = source.startswith(GIVEN) and {*words_of(leaf)} <= ID_WORDS | {"name"}
+        kinds = (self.values.get(f"{above}.{word}") for word in _TYPE_WORDS)
+        return is_id and any(spelling(str(k)) == spelling(name) for k in kinds if k)
 
     def _is_other_id(self, name: str, source: str) -> bool:
         """Return whether records call the task so, and the value is none of it.

@@ -702,7 +702,7 @@ WEAK_NAMES = word_set(
 )
 """Words of sentences that are names when they are quoted."""
 
-HUMPED = LazyPattern(r"[A-Za-z0-9]_[A-Za-z0-9]|[a-z0-9][A-Z]")
+HUMPED = LazyPattern(r"[A-Za-z0-9]_[A-Za-z0-9]|[a-z0-9][A-Z]|(?<!\w)_[a-z]")
 """What looks like a name in any language: it has a `_` or a hump."""
 
 VERDICTS = NO_NAMES | word_set(
