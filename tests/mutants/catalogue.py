@@ -1156,7 +1156,7 @@ FOUND_BY_TESTS: Mapping[str, tuple[SourceMutant, ...]] = {
         SourceMutant(
             "a task is given up for a stand-in of ours",
             "network/service_model/search.py",
-            "is_of_field or is_stand_in or (is_value and is_ours)",
+            "is_of_field or is_stand_in or is_name",
             "is_of_field",
             "network/service_model/test_unknown_words.py",
         ),
