@@ -343,3 +343,13 @@ async def test_a_reward_named_while_the_work_is_looked_at_is_not_paid(
 
     assert (waiting.credits_earned, waiting.progress) == (None, Progress.IN_REVIEW)
     assert (paid.credits_earned, paid.progress) == (22, Progress.PAID)
+
+
+async def test_a_reward_named_beside_a_task_that_goes_on_is_not_paid(
+    server: ScriptedServer, network: NetworkClient
+) -> None:
+    server.will(answer(200, {"id": 7, "status": "in_progress", "payout": 31}))
+
+    waiting = value_of(await network.complete(TASK, KEY))
+
+    assert (waiting.credits_earned, waiting.progress) == (None, Progress.CLAIMED)

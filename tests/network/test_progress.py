@@ -260,3 +260,16 @@ def test_of_a_large_answer_the_outer_short_values_are_kept() -> None:
     assert len(given) == MOST_VALUES
     assert given["submit.version"] == 3
     assert "submit.text" not in given
+
+
+async def test_what_went_wrong_while_a_request_was_processed_is_not_in_review(
+    server: ScriptedServer, network: NetworkClient
+) -> None:
+    said = "Something went wrong while processing your request."
+    blank: JSON = {"code": "validation_required", "message": "Cannot be blank."}
+    server.will(answer(400, {"data": {"bounty": blank}, "message": said}))
+
+    outcome = await network.claim(TASK, KEY)
+
+    assert isinstance(outcome, Refused)
+    assert (outcome.refusal, outcome.progress) == (Refusal.INVALID, None)

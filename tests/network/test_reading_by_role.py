@@ -926,3 +926,20 @@ def test_an_envelope_of_one_answer_is_no_task_and_its_list_is_found() -> None:
     found = read({"Envelope": {"Header": {}, "Body": {"GetItemsResponse": listed}}})
 
     assert [one.id for one in found] == [f"WI/{n}" for n in range(4)]
+
+
+def test_the_last_task_that_has_a_name_of_its_own_is_read_where_the_others_were() -> (
+    None
+):
+    reader = ListingReader()
+    tasks: dict[str, JSON] = {
+        f"HP/{n}/C": {"honorarium": "9 credits", "work-required": TEXTS[n]}
+        for n in range(4)
+    }
+    reader.listing({"docket-sheet": {"matters-awaiting": 4, "dockets": tasks}})
+
+    last = {"HP/2/C": tasks["HP/2/C"]}
+    left: JSON = {"docket-sheet": {"matters-awaiting": 1, "dockets": last}}
+    none: JSON = {"docket-sheet": {"matters-awaiting": 0, "dockets": {}}}
+    assert [task.id for task in reader.listing(left).tasks] == ["HP/2/C"]
+    assert reader.listing(none).tasks == ()

@@ -269,6 +269,21 @@ async def test_a_yes_that_leaves_the_task_where_the_submission_brought_it_is_non
     assert market.verbs().count("complete") == 3
 
 
+async def test_a_yes_that_shows_a_task_as_claimed_pays_nothing_yet(
+    loop: Loop, market: ScriptedMarket
+) -> None:
+    claimed = Receipt(progress=Progress.CLAIMED, given={"complete.status": "claimed"})
+    market.script["complete"] = [Confirmed(claimed), COMPLETED]
+    loop.select.decide((task(),))
+
+    async with loop.running():
+        first = (loop.record().state, loop.earned)
+        await loop.later(loop.wait() + 0.001)
+
+    assert first == (TaskState.COMPLETING, 0)
+    assert (loop.record().state, loop.earned) == (TaskState.COMPLETED, 3)
+
+
 async def test_the_word_that_a_task_stays_at_is_told_without_what_a_terminal_obeys(
     loop: Loop, market: ScriptedMarket
 ) -> None:

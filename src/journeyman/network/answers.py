@@ -251,12 +251,16 @@ def read_receipt(
     seen = _Answer(answer, own)
     bodies = [one.body for one in seen.layers]
     earned = paid_credits(bodies, is_other_money=_is_of_other_money(seen.all))
-    is_going_on = progress_in(seen.layers, status, said="") is Progress.IN_REVIEW
+    # What is named beside a task that goes on is what it is to pay.
+    is_going_on = progress_in(seen.layers, status, said="") in _GOES_ON
     if action == "complete" and earned is None and not is_going_on:
         earned = _credits(seen.outer, "earned")
     if earned is None:
         earned = _paid_in(seen.layers)
     return seen.receipt(action, status, earned)
+
+
+_GOES_ON = frozenset({Progress.IN_REVIEW, Progress.CLAIMED})
 
 
 def read_claim(

@@ -107,7 +107,9 @@ _SAID = _patterns(
     ),
     IN_REVIEW=(
         *("pending", "await(?:s|ing)", "waiting for", "(?:under|in|for) review"),
-        *("reviewing", f"being {_LOOKED_AT}", "queued", "enqueued", "processing"),
+        *("reviewing", f"being {_LOOKED_AT}", "queued", "enqueued"),
+        # What went wrong while a request was processed (PocketBase) is over.
+        r"(?<!while )(?<!when )(?<!error )(?<!during )processing",
         *("too early", "not ready", f"not (?:yet )?(?:been )?{_LOOKED_AT}"),
         *("still (?:in|under) (?:qa|review|check)", "check back"),
         # Who is still working on a task has it.

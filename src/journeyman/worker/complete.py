@@ -176,18 +176,21 @@ class Complete:
         return record
 
     def _unmoved(self, record: TaskRecord, answer: Receipt) -> str:
-        """Return the network's word for where a task still is, if none that we know.
+        """Return the network's word for where a task still is, if it is no end.
 
-        The answer to the claim had another word there, so that it is the task's state.
+        One that we know for a claimed task's, or the one that the submission had: the
+        answer to the claim had another word there, so that it is the task's state.
         """
-        if answer.progress or answer.credits_earned is not None:
+        is_claimed = answer.progress is Progress.CLAIMED
+        if (answer.progress and not is_claimed) or answer.credits_earned is not None:
             return ""
         claimed, submitted = (
             states_in(record.given, action) for action in ("claim", "submit")
         )
         for name, word in states_in(answer.given, "complete").items():
             was = submitted.get(name)
-            if claimed.get(name, word) != word == was and word not in self._final_words:
+            is_unmoved = is_claimed or claimed.get(name, word) != word == was
+            if is_unmoved and word not in self._final_words:
                 if record.reviews < MOST_UNMOVED:
                     return word
                 self._final_words.add(word)

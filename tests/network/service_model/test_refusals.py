@@ -3731,3 +3731,97 @@ def test_rules_for_a_document_name_what_it_lacks(
 
     assert (fault.path, fault.fault) == ((name,), Fault.MISSING)
     assert fault.options == options
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "We cannot instruct you unless 'conflict-check' is declared true.",
+        "'conflict-check' must be marked as true",
+    ],
+)
+def test_what_has_to_be_declared_true_is_a_yes_or_a_no(said: str) -> None:
+    sent: JSON = {"retainer": {"docket": "7", "conflict-check": "Claimed by an agent"}}
+
+    fault = only(read_refusal({"memorandum": {"text": said}}, "", sent))
+
+    assert (fault.path[-1], fault.wants) == ("conflict-check", "boolean")
+
+
+def test_a_list_of_objects_is_wanted_with_what_each_has() -> None:
+    told = "Invalid type given. Array of objects with the property 'id' expected"
+    errors: JSON = [{"key": "assignees", "errors": [{"code": "x", "message": told}]}]
+
+    fault = only(read_refusal({"errors": errors}, "", {"assignees": "a-1"}))
+
+    assert (fault.path, fault.fault) == (("assignees", "0", "id"), Fault.MISSING)
+
+
+def test_a_pattern_may_have_strokes_and_its_letters_are_no_choice() -> None:
+    told = "value does not match regex pattern `^tasks/[a-z0-9]{6}$`"
+    details: JSON = [{"field": "parent", "description": told}]
+
+    fault = only(read_refusal({"details": details}, "", {"parent": "a b c"}))
+
+    assert (fault.form, fault.options) == ("tasks/[a-z0-9]{6}", ())
+
+
+def test_a_name_with_a_stroke_may_stand_beside_objects() -> None:
+    sent: JSON = {"errand/id": "7", "delivery": {"result": "X"}}
+    path: JSON = ["delivery", "media-type"]
+    told: JSON = {"errors": [{"path": path, "message": "missing required key"}]}
+
+    fault = only(read_refusal(told, "", sent))
+
+    assert fault.path == ("delivery", "media-type")
+
+
+def test_a_name_may_end_in_a_question() -> None:
+    told: JSON = {"humanized": {"attested?": ["missing required key"]}}
+
+    fault = only(read_refusal(told, "", {"delivery/id": "7"}))
+
+    assert (fault.path, fault.fault) == (("attested?",), Fault.MISSING)
+
+
+@pytest.mark.parametrize(
+    ("behind", "wants", "options"),
+    [
+        ("data prevista de entrega, AAAA-MM-DD", "date %Y-%m-%d", ()),
+        ("aceite do encerramento, S ou N", "", ("S", "N")),
+    ],
+)
+def test_what_is_missed_in_other_words_is_explained_in_brackets(
+    behind: str, wants: str, options: tuple[str, ...]
+) -> None:
+    said = f"ORA-20010: Parâmetro obrigatório não informado: nm_campo ({behind})."
+
+    fault = only(read_refusal({"cause": said}, "", {"nr_tarefa": 7}))
+
+    assert (fault.path, fault.wants, fault.options) == (("nm_campo",), wants, options)
+
+
+def test_the_form_of_a_day_is_no_name() -> None:
+    said = "dt_prevista inválida: 'Claimed by an agent'. Formato esperado: AAAA-MM-DD."
+    sent: JSON = {"nr_tarefa": 7, "dt_prevista": "Claimed by an agent"}
+
+    fault = only(read_refusal({"cause": said}, "", sent))
+
+    assert (fault.path, fault.wants) == (("dt_prevista",), "date %Y-%m-%d")
+
+
+def test_a_fault_that_is_told_with_a_code_is_one_of_the_object_of_its_name() -> None:
+    told: JSON = {"code": "validation_required", "message": "Cannot be blank."}
+    sent: JSON = {"claim": "c-1", "work": {"text": "X Y"}}
+
+    fault = only(read_refusal({"data": {"work": told}, "status": 400}, "", sent))
+
+    assert (fault.path, fault.fault) == (("work",), Fault.MISSING)
+
+
+def test_r_lists_what_an_argument_may_be() -> None:
+    told = 'Error in match.arg(confidence, c("low", "high")): \'arg\' must be NULL'
+
+    fault = only(read_refusal({"message": told}, "", {"confidence": 1}))
+
+    assert (fault.path, fault.options) == (("confidence",), ("low", "high"))

@@ -993,18 +993,29 @@ async def test_a_choice_that_is_asked_for_is_one_that_the_record_lists() -> None
 
 async def test_a_choice_that_was_wrong_as_a_value_of_the_task_is_another_one() -> None:
     network = StrictNetwork(SNAKE)
-    fault: JSON = {"field": "state", "message": "An assignee can only close it"}
-    network.answers += [missing("state"), (422, {"errors": [fault]})]
-    said = "state must be one of: open, closed"
+    fault: JSON = {"field": "phase", "message": "An assignee can only close it"}
+    network.answers += [missing("phase"), (422, {"errors": [fault]})]
+    said = "phase must be one of: open, closed"
     network.answers += [(422, {"error": said}), (200, {})]
-    task = replace(TASK, raw={"state": "open"})
+    task = replace(TASK, raw={"phase": "open"})
 
     async with client_of(network) as client:
         await client.complete(task, KEY)
 
-    sent = [body.get("state") for body in network.bodies("complete")]
+    sent = [body.get("phase") for body in network.bodies("complete")]
     assert sent[1] == "open"
     assert sent[-1] == "closed"
+
+
+async def test_a_state_that_is_asked_for_is_what_a_task_becomes() -> None:
+    network = StrictNetwork(SNAKE)
+    network.answers += [missing("status"), (200, {})]
+    given = {"claim.status": "in_progress"}
+
+    async with client_of(network) as client:
+        await client.complete(TASK, KEY, given)
+
+    assert network.bodies("complete")[-1]["status"] == "completed"
 
 
 async def test_words_for_a_thing_that_is_not_found_give_way_to_its_id() -> None:
@@ -2979,8 +2990,10 @@ async def test_a_conflict_that_is_of_no_version_is_about_the_task() -> None:
 
 
 async def test_rules_for_a_document_are_kept_one_after_the_other() -> None:
-    rules = ("owner must be the agent_id of the agent that claims.",)
-    rules += ("status of a claimed document must be 'assigned'.",)
+    rules = [
+        "owner must be the agent_id of the agent that claims.",
+        "status of a claimed document must be 'assigned'.",
+    ]
     told: list[tuple[int, JSON]] = [(403, {"reason": one}) for one in rules]
 
     *_, last = await claimed_with(*told)
@@ -3004,3 +3017,26 @@ async def test_how_many_milliseconds_is_a_number_at_once() -> None:
     *_, last = await claimed_with(missing("elapsedMs"))
 
     assert last["elapsedMs"] == 600_000
+
+
+async def test_an_id_of_ours_is_not_sent_as_the_work_whatever_it_was_called() -> None:
+    network = StrictNetwork(SNAKE)
+    network.answers += [missing("contents"), (200, {})]
+    given: dict[str, JSON] = {"claim.stage.contents": identity_at(BASE_URL).agent_id}
+
+    async with client_of(network) as client:
+        await client.submit(TASK, RESULT, KEY, given)
+
+    assert network.bodies("submit")[-1]["contents"] == RESULT.output
+
+
+async def test_an_error_that_lists_what_a_value_may_be_is_a_refusal() -> None:
+    network = StrictNetwork(SNAKE)
+    said = 'Error in match.arg(rigour, c("low", "high")): \'arg\' must be NULL'
+    network.answers += [missing("rigour"), (500, {"message": said}), (200, {})]
+
+    async with client_of(network) as client:
+        outcome = await client.claim(TASK, KEY)
+
+    assert isinstance(outcome, Confirmed)
+    assert network.bodies("claim")[-1]["rigour"] == "low"

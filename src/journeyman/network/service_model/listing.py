@@ -144,6 +144,8 @@ class _Form:
     """Records."""
     only: _Array | None = None
     """Where the only list of such an answer was."""
+    at: Path = ()
+    """Where the only object was that has tasks under names of their own."""
     id_path: Path = ()
     """Of the records."""
     read: dict[TaskId, Task] = field(default_factory=dict)
@@ -209,6 +211,8 @@ class ListingReader:
         groups, form = self._as_before(answer), self._form
         if not groups or form is None:
             groups = self._find(answer)
+            if form is not None and _is_no_task(groups, form):
+                groups = [*_arrays_at(answer, form.at, form.at)] if form.at else []
             if (mistake := self._misplaced(groups)) is not None:
                 return mistake
             form = self._learn(answer, groups)
@@ -298,11 +302,12 @@ class ListingReader:
             places = {**places, **{r: self._form.places[r] for r in ("id", SCOPE)}}
         is_only = self._lists(answer) == [(one.path, one.records) for one in groups]
         only = replace(groups[0], records=()) if is_only else None
+        at = groups[0].path if len(groups) == 1 and groups[0].keys else ()
         names, reader = _field_names(records), self._record.at(places)
         if self._form:
             # Each portion of a page has only some of them.
             names |= self._form.names
-        self._form = _Form(reader, places, names, len(records), only)
+        self._form = _Form(reader, places, names, len(records), only, at)
         return self._form
 
     # -- which arrays hold the tasks ------------------------------------------------
@@ -531,6 +536,16 @@ def _arrays_at(value: JSON, way: Path, path: Path) -> Iterator[_Array]:
         yield _Array(path, [*value.values()], [*value])
     elif isinstance(value, list | None):
         yield _Array(path, _flat(value or [], ASSUMED.container_depth))
+
+
+def _is_no_task(groups: list[_Array], form: _Form) -> bool:
+    """Return whether a lone record has nothing of those that were tasks.
+
+    When but one is left, what is around it may look like one, too.
+    """
+    records = [record for group in groups for record in group.records]
+    names = _field_names(records)
+    return len(records) == 1 and bool(form.names) and form.names.isdisjoint(names)
 
 
 def _has_place(record: dict[str, JSON], path: Path) -> bool:

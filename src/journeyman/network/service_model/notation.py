@@ -469,6 +469,11 @@ _REWRITTEN: tuple[tuple[LazyPattern, str | Callable[[re.Match[str]], str]], ...]
         ),
         r"\1: ",
     ),
+    # R, of an argument that has to be one of some texts
+    (
+        LazyPattern(r"match\.arg\(([\w.]{1,60}), c\(([^()]{1,200})\)\): .*", re.DOTALL),
+        r"'\1' must be one of \2",
+    ),
     # Rules that are written by hand, of a document
     (
         LazyPattern(r"^([a-z]\w{1,30}) must be (?:the|your) agent_id\b.*$"),

@@ -693,15 +693,17 @@ class RequestSearch:
     ) -> outcomes.Outcome[T]:
         """Return an error as a refusal where it says that the body lacks a name.
 
-        Code that falls over what is not there has not done what it is asked for. A
-        post is never judged so: what it costs may have been paid by then.
+        Or which values it would take. Code that falls over what is not there has not
+        done what it is asked for. A post is never judged so: what it costs may have
+        been paid by then.
         """
         is_post = request.action == "post_task"
         if not isinstance(outcome, outcomes.Unknown) or is_post or not outcome.answer:
             return outcome
         body = shape.body(request.values(shape))
         findings = read_refusal(outcome.answer, "", body, is_prose_read=False)
-        if not _lacks(findings, shape):
+        is_chosen = any(one.options and _meant_by(one, shape) for one in findings)
+        if not (is_chosen or _lacks(findings, shape)):
             return outcome
         return outcomes.Refused(
             Refusal.INVALID,

@@ -321,9 +321,9 @@ def _has_form(value: JSON, form: str) -> bool:
 
 def _is_where_it_stood(wanted: Wanted, source: str) -> bool:
     """Return whether a state was told before: an action brings a task to another."""
-    is_state = _STATE_NAMES.issuperset(words_of(wanted.path[-1])[-1:])
-    is_told = source.startswith((*GIVEN, RECORD))
-    return bool(wanted.options) and is_state and is_told
+    words = words_of(wanted.path[-1])
+    is_state = _STATE_NAMES.issuperset(words[-1:]) and _BEFORE.isdisjoint(words)
+    return is_state and source.startswith((*GIVEN, RECORD))
 
 
 def _unit_of(wanted: Wanted) -> str:
@@ -376,6 +376,8 @@ def _begins_as_named(value: JSON, path: Path) -> bool:
 
 _BEGINNING = re.compile(r"([^\W\d_]{2,8})[-_/]?\d[\w/-]*$")
 _CONDITION = ("if",)
+_BEFORE = frozenset({"from", "current", "previous", "old", "expected", "if"})
+"""Words of the names of a state that is changed, and not of what it becomes."""
 _COLLECTION = re.compile(r"://.*/([\w-]{1,40})/[\w-]+/?$")
 _CLEAR_START = 3
 """In letters, of a word, as in "ISP-201" under `Ispolnitel`."""
@@ -698,6 +700,16 @@ class Writer:
             for price, one in forms:
                 yield price + 4.0 * ((repr(value), one.kind) in wrong), one
 
+    def _is_id_for_work(self, wanted: Wanted, value: JSON) -> bool:
+        """Return whether what was done is asked for, and this is an id.
+
+        Whatever else was called so: in an answer, our id was the `contents` of a state.
+        """
+        ids = (self.values.get("task_id"), self.values.get("agent_id"))
+        words = {word.rstrip("s") for word in words_of(wanted.path[-1])}
+        is_work = self.action == "submit" and words.issubset(RESULT_WORDS)
+        return is_work and value in ids
+
     def _may_be_tail(self, wanted: Wanted) -> bool:
         """Return whether the last part of the task's id may be meant.
 
@@ -740,7 +752,8 @@ class Writer:
         cost = _cost_of_choice(wanted.options, value, cost)
         is_condition = words_of(wanted.path[-1])[:1] == _CONDITION
         cost += 1.0 * (is_condition and self._is_told_anew(source))
-        cost += 3.0 * _is_where_it_stood(wanted, source)
+        is_old = _is_where_it_stood(wanted, source)
+        cost += 4.0 * (is_old or self._is_id_for_work(wanted, value))
         is_meant = source == wanted.means
         cost += 3.0 * (not is_meant and self._is_other_id(wanted.path[-1], source))
         if source in _EMPTY_ABLE and value in _EMPTY:

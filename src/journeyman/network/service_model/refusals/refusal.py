@@ -194,12 +194,16 @@ def _of_a_part(found: FieldFault) -> FieldFault:
     return replace(found, fault=Fault.MISSING) if is_lacking else found
 
 
-def _with_strokes(found: FieldFault) -> FieldFault:
+def _with_strokes(found: FieldFault, sent: JSON) -> FieldFault:
     """Return what is said of a name that has a stroke, as names of Clojure have.
 
-    The one that was sent has one, too: elsewhere `claim/id` is an `id` in a `claim`.
+    The one that was sent has one, too: elsewhere `claim/id` is an `id` in a `claim`. It
+    is one of an object where that was sent.
     """
-    return replace(found, path=("/".join(found.path),))
+    first, *inside = found.path
+    is_object = bool(inside) and isinstance(value_at(sent, (first,)), dict)
+    name = "/".join(inside if is_object else found.path)
+    return replace(found, path=(first, name) if is_object else (name,))
 
 
 def _with_shown(found: FieldFault, other: FieldFault | None, sent: JSON) -> FieldFault:
@@ -261,7 +265,9 @@ def _in_structure(
     if isinstance(body, dict) and body.get("title") == _OF_QUARKUS:
         findings = map(_without_method, findings)
     has_strokes = any("/" in name for name in (sent if isinstance(sent, dict) else ()))
-    for one in map(_with_strokes, findings) if has_strokes else findings:
+    if has_strokes:
+        findings = (_with_strokes(one, sent) for one in findings)
+    for one in findings:
         known = found.get(one.path)
         if known is None or _is_surer(one, known):
             found[one.path] = _with_shown(one, known, sent)

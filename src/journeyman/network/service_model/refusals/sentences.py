@@ -186,7 +186,7 @@ JSON_TYPES = NUMBERS | {"string", "object", "array"}
 
 def is_name(text: str) -> bool:
     """Return whether a text is nothing but the name of a field, or the way to one."""
-    return bool(re.fullmatch(NAME, text))
+    return bool(re.fullmatch(rf"{NAME}\??", text))  # Clojure asks in a name
 
 
 _INDEX = LazyPattern(r"\[['\"]?([^\]'\"]*)['\"]?\]")
@@ -379,6 +379,11 @@ _OBJECT_WITH = any_case(
     rf"(?: (?:the|an?))?(?: (?:key|field|property|member|attribute)s?:?)? {_NAMES}"
 )
 """As in "Proof must be an object with the wording"."""
+_OBJECTS_WITH = any_case(
+    r"(?:array|list) of objects (?:with|having|containing|that have)(?: (?:the|an?))?"
+    rf"(?: {_NOUN})?:? (?=[`'\"]){_NAMES}"
+)
+"""As in "Array of objects with the property 'id' expected", of a field."""
 _OBJECT_UNDER = any_case(
     r"\bobject (?:under|named|called|in|at)(?: the)?(?: (?:heading|key|name|field"
     rf"|property|member))? [`'\"](?P<place>{NAME})[`'\"],? (?:that )?(?:stat|giv|hav"
@@ -462,6 +467,9 @@ class Prose:
     def in_object_with(self, text: str, above: Path) -> Iterator[FieldFault]:
         """Read what an object has to have, where something else was sent for it."""
         told, under = _OBJECT_WITH.search(text), _OBJECT_UNDER.search(text)
+        items = _OBJECTS_WITH.search(text) if above and not told else None
+        for path in self._named(items["names"]) if items else ():
+            yield FieldFault((*above, FIRST, *path), Fault.MISSING)
         if under is not None:
             for path in self._named(under["names"]):
                 yield FieldFault((*above, under["place"], *path), Fault.MISSING)
@@ -789,7 +797,7 @@ class Prose:
             name = match["name"]
             is_weak = weak and (name.lower() in WEAK_NAMES or name in self._sent)
             is_type = type_of_word(name) in NUMBERS or name == "UUID"
-            is_word = name.lower() in NO_NAMES or is_type
+            is_word = name.lower() in NO_NAMES or is_type or is_day(wanted_type(name))
             if match["quote"] and name in self._values and name not in self._sent:
                 continue  # a value of ours
             if (is_word and not (match["quote"] or is_weak)) or is_class_name(name):

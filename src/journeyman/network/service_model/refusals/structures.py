@@ -361,7 +361,7 @@ class Walk:
             return
         there = value_at(self._sent, (*above, name))
         is_container = self._is_container(name, inner, there) and not (
-            fields and spelled in CODE_KEYS and self._is_saying(inner)
+            fields and self._is_judging(name, inner, there)
         )
         is_sent = isinstance(there, dict) or (there is not None and _is_of_lists(inner))
         is_object = isinstance(inner, dict)
@@ -391,6 +391,11 @@ class Walk:
             yield from self._said_of(path, texts_of(told), said)
         else:
             yield from self.findings(told, path, fields=True, depth=depth + 1)
+
+    def _is_judging(self, name: str, inner: JSON, there: JSON) -> bool:
+        """Return whether an object says what is wrong with the field of this name."""
+        is_coded = isinstance(there, dict) and _has_code(inner)
+        return (spelling(name) in CODE_KEYS or is_coded) and self._is_saying(inner)
 
     def _is_container(self, name: str, inner: JSON, there: JSON) -> bool:
         """Return whether findings are below a member, which is no field of ours."""
@@ -617,6 +622,12 @@ def _is_of_codes(value: Mapping[str, JSON]) -> bool:
         and fault_in(said) is not None
         for name, said in value.items()
     )
+
+
+def _has_code(told: JSON) -> bool:
+    """Return whether a fault is told with a code, as in `{"code": "blank", ...}`."""
+    code = told.get("code") if isinstance(told, dict) else None
+    return isinstance(code, str) and " " not in code
 
 
 def _is_in(path: Path, found: FieldFault, said: str, there: JSON = None) -> bool:

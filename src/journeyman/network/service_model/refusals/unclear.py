@@ -88,6 +88,7 @@ from journeyman.network.service_model.refusals.words import (
     fault_at,
     items_in,
     listed_last,
+    options_in,
     phrase_of,
     says_strict,
     strings_in,
@@ -1013,7 +1014,9 @@ def _listed_in(found: FieldFault, there: JSON) -> tuple[str, ...]:
     last = tuple(o for o in _only_value_in(found) if o != str(there))
     last = () if " " in str(there) and not is_choice else last
     listed = last or _options_in_prose(found.phrase, "" if is_choice else there)
-    return listed or listed_last(found.phrase) or _in_square(found.phrase)
+    # The brackets of a pattern hold letters, and no values.
+    squared = () if found.form else _in_square(found.phrase)
+    return listed or listed_last(found.phrase) or squared
 
 
 _SQUARE = LazyPattern(rf"\[['\"]?({BARE_ITEM})['\"]?\]")
@@ -1190,6 +1193,7 @@ def named_in_passing(mentions: Iterable[_Mention], sent: JSON) -> list[FieldFaul
             FieldFault(
                 one.path,
                 Fault.MISSING,
+                *_told_behind(one),
                 is_exact=len(one.path) > 1,
                 phrase=phrase_of(one.text, one.path),
             )
@@ -1198,6 +1202,17 @@ def named_in_passing(mentions: Iterable[_Mention], sent: JSON) -> list[FieldFaul
     most = max((one.form for one in formed), default=0)
     clear = [one for one in formed if one.form == most]
     return [fault_at(one.path, one.text, is_exact=False) for one in clear]
+
+
+def _told_behind(one: _Mention) -> tuple[str, tuple[str, ...]]:
+    """Return the form of a day, or the codes, that stand in brackets behind a name."""
+    behind = _BRACKETS_BEHIND.match(one.text.partition(one.path[-1])[2])
+    wants = wanted_type(behind[0]) if behind else ""
+    codes = options_in(behind[0]) if behind else ()
+    return (wants, ()) if is_day(wants) else ("", codes)
+
+
+_BRACKETS_BEHIND = LazyPattern(r"[`'\"\u201d\u00bb]? ?\(([^()]{1,120})\)")
 
 
 def _is_in_brackets(one: _Mention) -> bool:

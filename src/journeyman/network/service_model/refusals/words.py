@@ -107,6 +107,9 @@ ABSENT = any_case(
 INVALID = any_case(r"invalid|not valid|malformed|incorrect|failed")
 _TYPE_SAID = (
     any_case(r"\b(?P<type>true(?= \w{1,6} false)|(?<=\()true|(?<=\bstate )whether)\b"),
+    any_case(
+        r"\b(?:declared|answered|marked(?: as)?|set(?: to| as)?) ['\"]?(?P<type>true)\b"
+    ),
     # Appwrite, of what it would also take as an object.
     any_case(r"\bvalid (?P<type>json) (?:string|object|text)\b"),
     any_case(r"\b(?:iso[ -]?8601|valid) (?P<type>duration)\b"),
@@ -364,10 +367,11 @@ def options_in(said: str, *, is_value: bool = True) -> tuple[str, ...]:
     said = _LABELLED.sub(r"\1", _ENTERED.sub("", said)).replace(" a/an ", " an ")
     said = _CODED.sub(lambda one: "|".join(_CODE.findall(one[0])), said[:MAX_TEXT])
     said = COMPARED.sub("", _OF_ONE.sub("be one of [", said))
-    codes = _CODES_SHOWN.search(said)
+    if codes := _CODES_SHOWN.search(said):
+        said = "|".join(re.findall(r"\b[A-Z]+\b", codes[1]))
     said = _EXPLAINED.sub("", _PATTERN.sub(" ", said))
     plain = (_QUOTED_SET if is_value else _ALTERNATIVES).search(said)
-    plain = plain or PIPED.search(said) or codes
+    plain = plain or PIPED.search(said)
     if plain is not None:
         return items_in(plain[0])
     match = _OPTIONS.search(said)
@@ -415,7 +419,8 @@ _CODED = LazyPattern(
 )
 """As in "COMPL = work completed; NOACC = no access"."""
 _CODES_SHOWN = LazyPattern(
-    r"(?<=\()[A-Z]{1,12}(?:, [A-Z]{1,12}){0,9},? or [A-Z]{1,12}(?=\)\W*$)"
+    r"\((?:[^()]{1,80}, )?([A-Z]{1,12}(?:, [A-Z]{1,12}){0,9},?"
+    r" (?:or|ou|oder|o|of|lub|eller|nebo|vagy|tai) [A-Z]{1,12})\)\W*$"
 )
 """As in "own_work must be supplied (Y or N)"."""
 _LABELLED = LazyPattern(r'label: "[^"]*"\nvalue: ("[^"]*")\n')
@@ -630,8 +635,8 @@ def _is_cheap(pattern: str) -> bool:
 
 
 _PATTERN = any_case(
-    r"\bmatch\b[^`'\"/^]{0,40}[`'\"/]?\^?(?=[^`'\"/]{0,80}[\[\\+*?{])"
-    r"(?P<form>(?:(?:[\w@:-]|\\[dw.-]|\[[\w\\^.:-]+\])"
+    r"\bmatch\b[^`'\"/^]{0,40}[`'\"/]?\^?(?=[^`'\"]{0,80}[\[\\+*?{])"
+    r"(?P<form>(?:(?:[\w@:/-]|\\[dw.-]|\[[\w\\^.:-]+\])"
     r"(?:[+*?]|\{\d{1,2}(?:,\d{0,2})?\})?){1,30})\$?[`'\"/](?![\w(])"
 )
 """A pattern without groups or alternatives: matching it takes no time to speak of."""
@@ -678,7 +683,7 @@ def phrase_of(said: str, path: Path) -> str:
 NO_NAMES = word_set(
     "a additional an and any are at be by cannot could did do each either following "
     "for from has have if in is it its least must no none not of one only or please "
-    "property should some that the these this to was were which with you your "
+    "property should some that the these this to was were we which with you your "
     "all illegal invalid argument arguments body form column data error errors field "
     "fields function header input inputs json key keys missing number object param "
     "parameter parameters params positional properties provided received requires "
