@@ -1384,6 +1384,48 @@ FOUND_BY_TESTS: Mapping[str, tuple[SourceMutant, ...]] = {
             "if False:",
             "network/test_reading_by_role.py",
         ),
+        SourceMutant(
+            "what was asked for is a name",
+            "network/service_model/refusals/sentences.py",
+            "return rest if is_asked else text",
+            "return text",
+            "network/service_model/test_refusals.py",
+        ),
+        SourceMutant(
+            "a duration that is too long is sent again",
+            "network/service_model/refusals/words.py",
+            "if bound and not both else both",
+            "if False else both",
+            "network/service_model/test_refusals.py",
+        ),
+        SourceMutant(
+            "a list of what is allowed is a name",
+            "network/service_model/refusals/structures.py",
+            "if is_choice and name not in self._names:",
+            "if False:",
+            "network/service_model/test_refusals.py",
+        ),
+        SourceMutant(
+            "graphql's echo of our body is what was meant",
+            "network/service_model/refusals/sentences.py",
+            "*self._in_place_of(rewritten(text)),",
+            "*self._in_place_of(text),",
+            "network/service_model/test_refusals.py",
+        ),
+        SourceMutant(
+            "what a task calls its result is told to nobody",
+            "network/service_model/writing.py",
+            "names = dict.fromkeys((*self._told_names, *usual))",
+            "names = dict.fromkeys(usual)",
+            "network/service_model/test_search.py",
+        ),
+        SourceMutant(
+            "who may hold no more than three is refused a task",
+            "network/classify.py",
+            "(?:have|hold|keep|take|claim) more than",
+            "(?:never have) more than",
+            "network/test_classify.py",
+        ),
     ),
     RESULTS: (
         SourceMutant(
@@ -1688,7 +1730,7 @@ FOUND_BY_TESTS: Mapping[str, tuple[SourceMutant, ...]] = {
         SourceMutant(
             "the id of a currency is an amount",
             "network/service_model/reading.py",
-            "named = (one for name, one in inside.items() if name not in _IDS)",
+            "named = (o for name, o in inside.items() if name not in _IDS | {ratio})",
             "named = inside.values()",
             "network/test_answers.py",
         ),
@@ -1880,6 +1922,13 @@ FOUND_BY_TESTS: Mapping[str, tuple[SourceMutant, ...]] = {
             "is_claimed = answer.progress is Progress.CLAIMED",
             "is_claimed = False",
             "worker/test_progress.py",
+        ),
+        SourceMutant(
+            "minor units of a credit are credits",
+            "network/service_model/reading.py",
+            "if minor := as_exact_amount(inside.get(ratio)) if ratio else None:",
+            "if minor := None:",
+            "network/test_reading_by_role.py",
         ),
     ),
     TOKEN: (

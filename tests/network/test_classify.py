@@ -536,6 +536,7 @@ async def test_every_mapped_exception_ends_in_an_outcome(
         {"errors": {"base": ["You have 3 running assignments, the limit is 3"]}},
         {"errors": {"base": ["agent has 3 claims that are not closed"]}},
         {"detail": "worker holds 2 of 2 leases"},
+        {"errors": {"base": ["Agent can't have more than 3 active claims"]}},
         {"errors": {"agent_id": ["already has an active claim"]}},
     ],
 )

@@ -146,7 +146,9 @@ _WORK = (
 )
 _OF_OUR_LIMIT = re.compile(
     r"\b(?:too many|maximum of|max(?:imum)? number of|limit of|at most) (?:\d+ )?"
-    rf"{_WORK}",
+    rf"{_WORK}"
+    r"|\b(?:can(?:no|')t|can not|may not) (?:have|hold|keep|take|claim) more than \d+"
+    rf" (?!items?\b){_WORK}",
     re.IGNORECASE,
 )
 _OF_WHAT_IS_HELD = re.compile(

@@ -3825,3 +3825,47 @@ def test_r_lists_what_an_argument_may_be() -> None:
     fault = only(read_refusal({"message": told}, "", {"confidence": 1}))
 
     assert (fault.path, fault.options) == (("confidence",), ("low", "high"))
+
+
+@pytest.mark.parametrize(
+    ("said", "name"),
+    [
+        ("claim: Ref is empty: want the Ref of an errand on the list", "Ref"),
+        ("deliver: Lease is empty: want the Lease that claiming gave you", "Lease"),
+        ("claim: claim is required", "claim"),
+    ],
+)
+def test_what_was_asked_for_may_stand_before_what_is_said(said: str, name: str) -> None:
+    fault = only(read_refusal(None, said, {}))
+
+    assert (fault.path, fault.fault) == ((name,), Fault.MISSING)
+
+
+def test_a_duration_that_is_too_long_is_sent_as_long_as_it_may_be() -> None:
+    told = "Ensure this value is less than or equal to 0:05:00."
+
+    fault = only(read_refusal({"lease_time": [told]}, "", {"lease_time": "00:10:00"}))
+
+    assert (fault.fault, fault.options) == (Fault.VALUE, ("0:05:00",))
+
+
+def test_a_list_of_what_is_allowed_is_no_name() -> None:
+    beside: JSON = {"code": "BAD_REQUEST", "allowed": ["variables", "extensions"]}
+    said = 'Unexpected parameter "task_id" in the request body.'
+    told: JSON = {"errors": [{"message": said, "extensions": beside}], "data": None}
+
+    fault = only(read_refusal(told, "", {"task_id": "7"}))
+
+    assert (fault.path, fault.fault) == (("task_id",), Fault.UNKNOWN)
+
+
+def test_graphql_shows_our_body_before_it_says_what_was_meant() -> None:
+    said = (
+        'Variable "$input" got invalid value { task_id: "VG" }; Field "task_id" is not'
+        ' defined by type "ClaimTaskInput". Did you mean "taskId"?'
+    )
+    sent: JSON = {"variables": {"input": {"task_id": "VG"}}}
+
+    fault = only(read_refusal({"errors": [{"message": said}]}, "", sent))
+
+    assert (fault.path[-1], fault.fault) == ("task_id", Fault.UNKNOWN)

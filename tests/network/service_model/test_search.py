@@ -3040,3 +3040,17 @@ async def test_an_error_that_lists_what_a_value_may_be_is_a_refusal() -> None:
 
     assert isinstance(outcome, Confirmed)
     assert network.bodies("claim")[-1]["rigour"] == "low"
+
+
+async def test_a_task_may_tell_what_its_result_is_called() -> None:
+    network = StrictNetwork(SNAKE)
+    record: dict[str, JSON] = {"id": "task-1", "resultVariable": "upperText"}
+    object_: JSON = {"errors": {"modifications": "must be an object"}}
+    network.answers += [missing("modifications"), (422, object_), (200, {})]
+
+    async with client_of(network) as client:
+        await client.submit(replace(TASK, raw=record), RESULT, KEY)
+
+    sent = network.bodies("submit")[-1]["modifications"]
+    assert isinstance(sent, dict)
+    assert sent["upperText"] == RESULT.output

@@ -396,8 +396,9 @@ def as_exact_credits(value: JSON) -> float | None:
 def _in_units(inside: "Fields", unit: str) -> float | None:
     """Return the credits of an amount that has a unit, or is written out."""
     value = inside.value(NAMES["reward_amount"])
+    ratio = next((n for n in inside if _MINOR_UNITS.search(n)), "")
     if value is None and unit:
-        named = (one for name, one in inside.items() if name not in _IDS)
+        named = (o for name, o in inside.items() if name not in _IDS | {ratio})
         amounts = [one for one in named if as_exact_amount(one) is not None]
         value = amounts[0] if len(amounts) == 1 else None  # whatever it is called
     if unit == "usd":
@@ -409,10 +410,14 @@ def _in_units(inside: "Fields", unit: str) -> float | None:
     scale, exact = inside.value(NAMES["reward_scale"]), as_exact_amount(value)
     if not is_credits(unit) or exact is None:
         return None
+    if minor := as_exact_amount(inside.get(ratio)) if ratio else None:
+        return as_exact_amount(exact / minor)
     places = scale if isinstance(scale, int) and 0 < scale <= _MOST_PLACES else 0
     return as_exact_amount(exact / 10**places) if places else exact
 
 
+_MINOR_UNITS = re.compile(r"per(?:credit|unit|major\w*)$|^divisor$")
+"""Names of how many minor units there are to one, as `MinorUnitsPerCredit`."""
 _IDS = frozenset({"id", "uuid", "pk", "key"})
 """A currency that is told as an object may have one, which is no amount. A `number`
 or a `code` may be one."""

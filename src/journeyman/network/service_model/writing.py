@@ -121,6 +121,8 @@ _PLURALS = word_set(
 )
 """Names of a result under which there may be several."""
 
+_FOR_A_NAME = frozenset({"variable", "field", "key", "property"})
+"""Last words of what tells the name of a value."""
 _TYPE_WORDS = ("doctype", "type", "object", "kind", "resourceType")
 """What says in an object which kind of record it is."""
 
@@ -1374,13 +1376,23 @@ class Writer:
             case "agent_id":
                 yield from self._agent_names(is_own=is_own)
             case "result":
-                names = _INSIDE_A_RESULT if is_own else RESULT_WORDS[:9]
+                usual = _INSIDE_A_RESULT if is_own else RESULT_WORDS[:9]
+                names = dict.fromkeys((*self._told_names, *usual))
                 yield from ((0.6 * i, name) for i, name in enumerate(names))
             case _ if source in POST_WORDS:
                 likely = POST_WORDS[source][:4]
                 yield from ((0.9 * i, name) for i, name in enumerate(likely))
             case _:
                 yield 0.0, source
+
+    @property
+    def _told_names(self) -> Iterator[str]:
+        """Yield what a task says that its result is called: a `resultVariable`."""
+        for source, value in self.values.items():
+            *what, kind = words_of(source.rpartition(".")[2]) or ("",)
+            is_told = kind in _FOR_A_NAME and {*what} & {"result", "output", "answer"}
+            if is_told and re.fullmatch(r"[A-Za-z]\w{2,40}", str(value)):
+                yield str(value)
 
     def _agent_names(self, *, is_own: bool) -> Iterator[tuple[float, str]]:
         words = words_of(self.style.id_name)

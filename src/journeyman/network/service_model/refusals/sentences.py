@@ -366,6 +366,10 @@ _SET = any_case(
     r"(?: to| as| set to|:| ?=) ?(?:(?P<quote>[`'\"])(?=[^`'\"]+(?P=quote))"
     r"|(?=(?:true|false|(?-i:[A-Z_]{2,}))\b))(?P<value>[\w-]{1,40})"
 )
+_OF_AN_ACTION = LazyPattern(
+    r"(claim|reserve|accept|submit|submission|deliver|delivery|complete|completion|finish"
+    r"|settle|close): (?=\w)"
+)
 _NO_PLACES = word_set(
     "capitals capital caps uppercase upper lowercase lower full short writing words "
     "figures numbers english block letters place order time advance brackets quotes "
@@ -486,7 +490,7 @@ class Prose:
 
     def findings(self, text: str, above: Path = ()) -> Iterator[FieldFault]:
         """Return what each clause of a text says."""
-        text = self._with_name_for_value(text[:MAX_TEXT])
+        text = self._without_action(self._with_name_for_value(text[:MAX_TEXT]))
         text = _SOUGHT.sub("", without_echo(text, self._top))
         text = self._without_work(text)
         for shown in [*_EXAMPLE.finditer(text)]:
@@ -498,8 +502,9 @@ class Prose:
         if called and isinstance(self._top, dict):
             yield from self._of_signature(called["names"].replace(" ", "").split(","))
             return
+        # Without our body, which GraphQL shows in a notation of its own.
         inside = [
-            *self._in_place_of(text),
+            *self._in_place_of(rewritten(text)),
             *self._in_each(text, above),
             *(self._in_plain_words(text, above) if self._is_prose_read else ()),
         ]
@@ -518,6 +523,19 @@ class Prose:
                 told = self._in_clause(clause, above)
                 is_address = bool(_OF_THE_ADDRESS.search(clause))
                 yield from map(_in_address, told) if is_address else told
+
+    def _without_action(self, text: str) -> str:
+        """Return a sentence without what was asked for, which Go puts before it.
+
+        As in "claim: Ref is empty", where no `claim` was sent and `Ref` is a name.
+        """
+        told = _OF_AN_ACTION.match(text)
+        rest = text[told.end() :] if told else ""
+        subject = _SUBJECT.match(rest)
+        known = NO_NAMES | {told[1] if told else ""}
+        is_name = subject is not None and subject[1].lower() not in known
+        is_asked = told is not None and told[1] not in self._sent and is_name
+        return rest if is_asked else text
 
     def _without_work(self, text: str) -> str:
         """Return a text without ours, of which no word says what they want."""

@@ -205,6 +205,9 @@ class Walk:
         # ASP.NET tells of its method's own parameter besides the body's `$.task_id`.
         by_way = any(name == "$" or name.startswith("$.") for name in members)
         for name, inner in members.items():
+            is_choice = isinstance(inner, list) and spelling(name) in OPTION_KEYS
+            if is_choice and name not in self._names:
+                continue  # of what is named elsewhere
             if name.startswith("$") or not by_way:
                 yield from self._in_member(
                     name, inner, above, fields=fields, depth=depth

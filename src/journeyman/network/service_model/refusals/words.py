@@ -59,7 +59,7 @@ _UNKNOWN = any_case(
     r"|not (?:exist\b|defined)"
     r"|not (?:an? )?(?:permitted|recogni[sz]ed|supported|expected|known\b|have)|no such"
     r"|should not be present"
-    r"|not found (?:in|on) (?:input )?type|does(?: not|n't) define"
+    r"|not (?:found|defined) (?:in|on|by) (?:input )?type|does(?: not|n't) define"
     r"|must be (?:removed|omitted)|forbidden (?:field|key|propert|param)"
     r"|(?:did|does|do)(?: not|n't) (?:expect|allow|send)|wrong (?:field|key)|\brogue\b"
     r"|extraneous|not (?:part of|in) (?:the |its |this )?schema"
@@ -277,6 +277,12 @@ _RANGE = any_case(
     r"(?P<least>-?\d+(?:\.\d+)?s?)(?: and | to | ?\.\.[.=]? ?|, ?| ?[-\u2013] ?)"
     r"(?P<most>-?\d+(?:\.\d+)?s?)"
 )
+_SPAN_BOUND = any_case(
+    r"\b(?:(?:less|shorter)(?: than)?|at (?:most|least)"
+    r"|exceed|maximum(?: of| is)?|up to)\W{1,3}"
+    r"(?P<span>\d{1,2}:\d\d:\d\d|(?:\d{1,3}[hms]){1,3}|PT(?:\d{1,3}[HMS]){1,3})(?!\w)"
+)
+"""As in "Ensure this value is less than or equal to 0:05:00", of a duration."""
 STRICT = any_case(
     r"must not have additional|additional (?:properties|fields|keys) (?:are )?not"
     r"|(?:unknown|unexpected|extra|unrecognized) (?:fields|properties|keys)\W*$"
@@ -376,8 +382,9 @@ def options_in(said: str, *, is_value: bool = True) -> tuple[str, ...]:
         return items_in(plain[0])
     match = _OPTIONS.search(said)
     if match is None:
-        within = _RANGE.search(said)
-        return (within["least"], within["most"]) if within else _phrases_in(said)
+        within, bound = _RANGE.search(said), _SPAN_BOUND.search(said)
+        both = (within["least"], within["most"]) if within else ()
+        return (bound["span"],) if bound and not both else both or _phrases_in(said)
     text = next(filter(None, match.groups()), "")
     if match["literal"] or match["capitals"]:
         words = text.split()[:_MAX_OPTIONS]
