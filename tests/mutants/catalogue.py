@@ -1426,6 +1426,27 @@ FOUND_BY_TESTS: Mapping[str, tuple[SourceMutant, ...]] = {
             "(?:never have) more than",
             "network/test_classify.py",
         ),
+        SourceMutant(
+            "a moment as PHP writes it is no moment",
+            "network/service_model/refusals/words.py",
+            "if written := _MOMENT_OF_PHP.search(said):",
+            "if written := None:",
+            "network/service_model/test_refusals.py",
+        ),
+        SourceMutant(
+            "a moment as C writes it is no moment",
+            "network/service_model/refusals/words.py",
+            "if written := _MOMENT_OF_C.search(said):",
+            "if written := None:",
+            "network/service_model/test_refusals.py",
+        ),
+        SourceMutant(
+            "a task loses the name of its records to another one",
+            "network/service_model/writing.py",
+            "return not is_needed or has_own or",
+            "return not is_needed or",
+            "network/service_model/test_search.py",
+        ),
     ),
     RESULTS: (
         SourceMutant(
@@ -1928,6 +1949,13 @@ FOUND_BY_TESTS: Mapping[str, tuple[SourceMutant, ...]] = {
             "network/service_model/reading.py",
             "if minor := as_exact_amount(inside.get(ratio)) if ratio else None:",
             "if minor := None:",
+            "network/test_reading_by_role.py",
+        ),
+        SourceMutant(
+            "an amount of credits under one name is nothing",
+            "network/service_model/reading.py",
+            "if value is None and not unit:",
+            "if False:",
             "network/test_reading_by_role.py",
         ),
     ),

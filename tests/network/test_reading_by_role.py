@@ -182,6 +182,7 @@ def test_the_last_task_of_a_market_is_read_as_the_others_were() -> None:
         ({"fee": {"amount": 300, "currency": "CRD", "as": "3.00 credits"}}, 3),
         ({"fee": {"value": 300, "exponent": 2, "currency": "CREDITS"}}, 3),
         ({"fee": {"unit": "CREDIT", "minor": 300, "minorPerCredit": 100}}, 3),
+        ({"reward": {"__typename": "Reward", "creditAmount": 3}}, 3),
         ({"fee": {"amt": "3.00", "unit": "CR"}}, 3),
         ({"size": {"cm": 120}, "pago": {"importe": 3, "moneda": "créditos"}}, 3),
         ({"folio": 8, "solde": "3 crédits"}, 3),

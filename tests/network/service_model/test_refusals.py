@@ -3869,3 +3869,22 @@ def test_graphql_shows_our_body_before_it_says_what_was_meant() -> None:
     fault = only(read_refusal({"errors": [{"message": said}]}, "", sent))
 
     assert (fault.path[-1], fault.fault) == ("task_id", Fault.UNKNOWN)
+
+
+@pytest.mark.parametrize(
+    ("shown", "wants"),
+    [
+        ("Y-m-d H:i:s", "date %Y-%m-%d %H:%M:%S"),
+        ("d/m/Y", "date %d/%m/%Y"),
+        ("'%Y-%m-%d %H:%M'", "date %Y-%m-%d %H:%M"),
+        ("dd.MM.yyyy HH:mm", "date %d.%m.%Y %H:%M"),
+    ],
+)
+def test_a_moment_is_shown_as_different_languages_write_it(
+    shown: str, wants: str
+) -> None:
+    told: JSON = {"errors": {"due": [f"The due field must match the format {shown}."]}}
+
+    fault = only(read_refusal(told, "", {"due": "2026-11-29T23:40:17Z"}))
+
+    assert (fault.path, fault.wants) == (("due",), wants)

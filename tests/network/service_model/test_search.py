@@ -3054,3 +3054,14 @@ async def test_a_task_may_tell_what_its_result_is_called() -> None:
     sent = network.bodies("submit")[-1]["modifications"]
     assert isinstance(sent, dict)
     assert sent["upperText"] == RESULT.output
+
+
+async def test_a_task_keeps_the_name_of_its_records_when_another_name_is_missed() -> (
+    None
+):
+    task = replace(TASK, raw={"sheet": "task-1", "copy": "canal tours"})
+
+    *_, last = await claimed_with(missing("pace"), task=task)
+
+    assert last["sheet"] == "task-1"
+    assert last["pace"] != "task-1"

@@ -401,6 +401,9 @@ def _in_units(inside: "Fields", unit: str) -> float | None:
         named = (o for name, o in inside.items() if name not in _IDS | {ratio})
         amounts = [one for one in named if as_exact_amount(one) is not None]
         value = amounts[0] if len(amounts) == 1 else None  # whatever it is called
+    if value is None and not unit:
+        told = [one for name, one in inside.items() if name in _CREDIT_AMOUNTS]
+        value, unit = (told[0], "credits") if len(told) == 1 else (None, "")
     if unit == "usd":
         return _from_dollars(value)
     # Written out for people, as "18.00 credits", it is in no other unit.
@@ -416,6 +419,7 @@ def _in_units(inside: "Fields", unit: str) -> float | None:
     return as_exact_amount(exact / 10**places) if places else exact
 
 
+_CREDIT_AMOUNTS = frozenset({"creditamount", "creditsamount", "amountcredits"})
 _MINOR_UNITS = re.compile(r"per(?:credit|unit|major\w*)$|^divisor$")
 """Names of how many minor units there are to one, as `MinorUnitsPerCredit`."""
 _IDS = frozenset({"id", "uuid", "pk", "key"})

@@ -620,9 +620,14 @@ class Writer:
 
     def _is_named(self, sources: Iterable[str]) -> bool:
         """Return whether the network has said what it calls the task."""
-        known = {*sources, *self.style.paths}
+        known, own = {*sources, *self.style.paths}, self.style.id_name
         is_needed = "task_id" in self._core.essential
-        return not is_needed or "task_id" in known or self._is_told(known)
+        # Records have a name of their own for it, which nobody has refused, and nobody
+        # wants an object in which it would stand.
+        is_telling = bool({*words_of(own)} - ID_WORDS - {"name", "title"})
+        is_flat = all(len(one.path) == 1 for one in self.known.wanted)
+        has_own = is_telling and is_flat and not self.known.is_unknown((own,))
+        return not is_needed or has_own or "task_id" in known or self._is_told(known)
 
     def _fillers_in(self, chosen: Iterable[Placed]) -> int:
         """Count values that stand only where nothing better is known."""

@@ -181,6 +181,15 @@ _DAY = LazyPattern(
     r"\b(?:YYYY-MM-DD|yyyy-(?:MM|mm)-dd|Y-m-d)\b(?![T ']*[Hh])|%Y-%m-%d(?![T ]*%)"
 )
 """How a date without a time is written, as different languages say it."""
+_MOMENT_OF_PHP = LazyPattern(
+    r"\bformat\W{1,3}((?:Y-m-d|Y/m/d)[T ]H:i(?::s)?|(?:d[-/.]m[-/.]Y|m/d/Y)"
+    r"(?:[T ]H:i(?::s)?)?)(?!\w)"
+)
+"""As Laravel has it: "must match the format Y-m-d H:i:s"."""
+_OF_PHP = {one: f"%{one}" for one in "YmdH"} | {"i": "%M", "s": "%S"}
+_CLOCK_BEHIND = LazyPattern(r" HH:mm(:ss)?(?!\w)")
+_MOMENT_OF_C = LazyPattern(r"%Y[-/.]%m[-/.]%d[T ]%H:%M(?::%S)?(?![%\w])")
+"""As in Python and C."""
 _DAY_OF_A_COUNTRY = LazyPattern(
     r"(?<![\w%])(([^\W\d_])\2(?:\2\2)?)([./-]?)(([^\W\d_])\5)\3(([^\W\d_])\7(?:\7\7)?)(?!\w)"
 )
@@ -354,6 +363,10 @@ def _day_in(said: str) -> str:
     As `date`, or as `date %d.%m.%Y`. The year has four letters, and a month begins with
     an M in more languages than a day or a year do.
     """
+    if written := _MOMENT_OF_PHP.search(said):
+        return f"date {''.join(_OF_PHP.get(one, one) for one in written[1])}"
+    if written := _MOMENT_OF_C.search(said):
+        return f"date {written[0]}"
     if _DAY.search(said):
         return "date"
     shown = _DAY_OF_A_COUNTRY.search(said.replace("CCYY", "YYYY"))
@@ -362,7 +375,9 @@ def _day_in(said: str) -> str:
     if not shown or sorted(map(len, parts)) != [2, 2, 4] or parts.count("MM") != 1:
         return ""
     codes = ("%Y" if len(one) > 2 else "%m" if one == "MM" else "%d" for one in parts)  # noqa: PLR2004 - letters
-    return f"date {shown[3].join(codes)}"
+    time = _CLOCK_BEHIND.match(said[shown.end() :])
+    clock = f" %H:%M{':%S' * bool(time[1])}" if time else ""
+    return f"date {shown[3].join(codes)}{clock}"
 
 
 def options_in(said: str, *, is_value: bool = True) -> tuple[str, ...]:
