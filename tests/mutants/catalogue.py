@@ -1447,6 +1447,34 @@ FOUND_BY_TESTS: Mapping[str, tuple[SourceMutant, ...]] = {
             "return not is_needed or",
             "network/service_model/test_search.py",
         ),
+        SourceMutant(
+            "words that do not do cost finished work",
+            "network/service_model/search.py",
+            "return not is_proven or contradicts or not findings or is_ours",
+            "return not is_proven or contradicts or not findings",
+            "network/service_model/test_search.py",
+        ),
+        SourceMutant(
+            "words that were too short are followed by shorter ones",
+            "network/service_model/writing.py",
+            "if said != self.values[WORDS]:",
+            "if False:",
+            "network/service_model/test_search.py",
+        ),
+        SourceMutant(
+            "go's package is a name",
+            "network/service_model/refusals/sentences.py",
+            "if span := _OF_A_SPAN.search(text):",
+            "if span := None:",
+            "network/service_model/test_refusals.py",
+        ),
+        SourceMutant(
+            "who has to complete one of its leases is too fast",
+            "network/classify.py",
+            "(?: of (?:them|those|your (?:\\w+ ){{0,2}}?{_WORK}))? first",
+            "(?: of (?:them|those))? first",
+            "network/test_classify.py",
+        ),
     ),
     RESULTS: (
         SourceMutant(

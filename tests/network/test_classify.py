@@ -588,6 +588,7 @@ async def test_a_conflict_may_count_what_we_hold_whatever_it_is_called(
     ("said", "meaning"),
     [
         ("worker holds 2 of 2 leases, complete one first", Refusal.FULL),
+        ("Complete one of your 3 leases first", Refusal.FULL),
         ("Too many tasks claimed in the last minute", Refusal.THROTTLED),
     ],
 )

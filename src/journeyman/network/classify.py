@@ -158,7 +158,8 @@ _OF_WHAT_IS_HELD = re.compile(
     r"|\b(?:you|(?:agent|worker|contractor|account|user)(?:_?id)?)"
     rf" already (?:have|has|hold|holds) an? (?:\w+ )?{_WORK}"
     r"|\b(?:complete|finish|return|close|release|annotate)"
-    r" (?:one|it|them|those|some|(?:an|the)other)(?: of (?:them|those))? first\b",
+    r" (?:one|it|them|those|some|(?:an|the)other)"
+    rf"(?: of (?:them|those|your (?:\w+ ){{0,2}}?{_WORK}))? first\b",
     re.IGNORECASE,
 )
 """What is said of how many tasks an agent has and may have."""

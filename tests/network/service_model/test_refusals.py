@@ -3888,3 +3888,22 @@ def test_a_moment_is_shown_as_different_languages_write_it(
     fault = only(read_refusal(told, "", {"due": "2026-11-29T23:40:17Z"}))
 
     assert (fault.path, fault.wants) == (("due",), wants)
+
+
+def test_go_says_which_duration_is_none_and_not_where_it_stands() -> None:
+    told = 'time: invalid duration "Claimed by an agent" (example: "15m")'
+    sent: JSON = {"JobID": "7", "Hold": "Claimed by an agent"}
+
+    fault = only(read_refusal(None, told, sent))
+
+    assert (fault.path, fault.wants) == (("Hold",), "duration")
+    assert re.fullmatch(fault.form, "10m")
+
+
+def test_a_text_that_is_too_short_is_not_missed() -> None:
+    told = "String must contain at least 10 character(s)"
+    issues: JSON = [{"code": "too_small", "message": told, "path": ["summary"]}]
+
+    fault = only(read_refusal({"issues": issues}, "", {"summary": "OLD ANNA"}))
+
+    assert (fault.path, fault.fault) == (("summary",), Fault.VALUE)

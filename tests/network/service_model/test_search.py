@@ -3065,3 +3065,22 @@ async def test_a_task_keeps_the_name_of_its_records_when_another_name_is_missed(
 
     assert last["sheet"] == "task-1"
     assert last["pace"] != "task-1"
+
+
+async def test_words_that_stood_in_for_something_are_changed_where_they_do_not_do() -> (
+    None
+):
+    network = StrictNetwork(SNAKE)
+    told = "String must contain at least 10 character(s)"
+    short: JSON = {"issues": [{"message": told, "path": ["remark"]}]}
+    network.answers += [missing("remark"), (200, {}), (400, short), (200, {})]
+
+    async with client_of(network) as client:
+        await client.submit(TASK, Result(output="A LONGER RESULT"), KEY)
+        other = replace(TASK, id=TaskId("task-2"))
+        outcome = await client.submit(other, Result(output="ANNA"), OTHER_KEY)
+
+    sent = [body["remark"] for body in network.bodies("submit")[1:]]
+    assert isinstance(outcome, Confirmed)
+    assert sent == ["A LONGER RESULT", "ANNA", "Submitted by an autonomous agent"]
+    assert network.bodies("submit")[-1]["result"] == "ANNA"

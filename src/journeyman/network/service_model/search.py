@@ -15,7 +15,7 @@ left is sent next. What was understood is remembered and used from then on.
 import hashlib
 import json
 import re
-from collections.abc import Awaitable, Callable, Container, Mapping
+from collections.abc import Awaitable, Callable, Container, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import chain
@@ -836,7 +836,13 @@ def is_about_shape(
     if refused.status >= SERVER_ERROR:
         return True  # only what lacks a name is a refusal
     if in_body and refused.refusal in {Refusal.INVALID, Refusal.OTHER}:
-        return not is_proven or contradicts or not findings
+        # What stands in for something was ours to choose, also in a form that works.
+        may_be_words = {"result"} if any(map(_stands_in, shape.placed)) else set()
+        is_ours = any(
+            _stands_in(one) or one.source in may_be_words
+            for one in _all_meant(findings, shape)
+        )
+        return not is_proven or contradicts or not findings or is_ours
     if not is_proven and _tells_of_shape(
         refused, findings, shape, is_before_work=is_before_work
     ):
@@ -1059,6 +1065,13 @@ def _inside(finding: FieldFault, shape: RequestShape) -> list[Placed]:
     """Return the values in an object that a finding names with all of its way."""
     path = finding.path if finding.is_exact and len(finding.path) > 1 else ("",)
     return [one for one in shape.placed if one.path[: len(path)] == path != one.path]
+
+
+def _all_meant(
+    findings: tuple[FieldFault, ...], shape: RequestShape
+) -> Iterator[Placed]:
+    """Return the values that any of these findings may be about."""
+    return chain.from_iterable(_meant_by(one, shape) for one in findings)
 
 
 def _is_task(placed: Placed) -> bool:

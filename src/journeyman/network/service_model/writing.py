@@ -68,6 +68,7 @@ from journeyman.network.service_model.request import (
     is_day,
     is_header,
     is_outside,
+    words_for,
 )
 from journeyman.network.service_model.roles import MEASURE_WORDS
 
@@ -1025,16 +1026,23 @@ class Writer:
             is_number = not MEASURE_WORDS.isdisjoint(words_of(wanted.path[-1])[-1:])
             if is_number and not wanted.wants:
                 yield ELIMINATED + 0.1, Placed(wanted.path, constant=1)
-            if (wanted.path, WORDS) in self.known.misfits:  # perhaps as too long
-                yield ELIMINATED + 0.3, Placed(wanted.path, constant="Done")
-                if not wanted.wants:  # or of another type
-                    yield ELIMINATED + 0.32, Placed(wanted.path, constant=1)
-                    yield ELIMINATED + 0.34, Placed(wanted.path, constant=True)
-                yield ELIMINATED + 0.4, Placed(wanted.path, constant="AI")
+            if (wanted.path, WORDS) in self.known.misfits:
+                yield from self._other_fillers(wanted)
         elif is_time:
             kind = wanted.wants if is_day(wanted.wants) else ""
             yield ELIMINATED + 0.2, Placed(wanted.path, "now", kind)
             yield ELIMINATED + 0.25, Placed(wanted.path, "ahead", kind)
+
+    def _other_fillers(self, wanted: Wanted) -> Iterator[tuple[float, Placed]]:
+        """Return what may stand where words were too short, too long, or no words."""
+        said = words_for(self.action, {})
+        if said != self.values[WORDS]:
+            yield ELIMINATED + 0.25, Placed(wanted.path, constant=said)
+        yield ELIMINATED + 0.3, Placed(wanted.path, constant="Done")
+        if not wanted.wants:
+            yield ELIMINATED + 0.32, Placed(wanted.path, constant=1)
+            yield ELIMINATED + 0.34, Placed(wanted.path, constant=True)
+        yield ELIMINATED + 0.4, Placed(wanted.path, constant="AI")
 
     def _is_text(self, form: str) -> bool:
         """Return whether a misfit was a text; what is no number may be one."""

@@ -550,6 +550,10 @@ class Prose:
         Python's jsonschema says "'Forty-one' is not of type 'array'".
         """
         told = _OF_A_VALUE.match(text)
+        if span := _OF_A_SPAN.search(text):
+            ways = [way for way, value in leaves_of(self._top) if value == span[1]]
+            named = f"{'.'.join(ways[0])}: invalid duration" if len(ways) == 1 else ""
+            return text.replace(span[0], named) if named else text
         if told is None:
             return _INVALID_IRI.sub(self._name_of_iri, text)
         shown = from_python(told[1])
@@ -827,6 +831,11 @@ class Prose:
 
 _ERROR_NUMBER = LazyPattern(r"[A-Z]{1,8}[-_]?\d{2,}")
 """As in "HAPI-1820: Found incorrect type for element owner"."""
+_OF_A_SPAN = LazyPattern(
+    r"\btime: (?:invalid|missing unit in|unknown unit \"[^\"]{0,20}\" in) duration"
+    r" \"([^\"]{1,200})\""
+)
+"""Go, which names its own package: "time: invalid duration \"soon\""."""
 _INVALID_IRI = LazyPattern(r"^Invalid IRI \"(.*)\"\.?$", re.DOTALL)
 _OF_A_VALUE = LazyPattern(
     r"^(['\"\[{\d].*?) (?:is not (?:of type|one of|valid)|is too|does not match"

@@ -90,6 +90,7 @@ _MISSING = any_case(
     r"|must be (?:provided|present|set|specified|supplied|given)|received null"
     r"|(?:must|should|please|to)"
     r" (?:include|provide|contain|specify|have|send|supply|give)"
+    r"(?! (?:at least|at most|a minimum of) (?:[2-9]|\d\d))"
     r"|\bwanting\b|\b(?:key|field|property|parameter|member|element|node|tag) \S+"
     r" (?:was |is )?not found"
     r"|erforderlich|fehlt|obligatoire|requis|manquant|obligatori[oa]|requerid[oa]|falta"
