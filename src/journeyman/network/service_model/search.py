@@ -836,12 +836,10 @@ def is_about_shape(
     if refused.status >= SERVER_ERROR:
         return True  # only what lacks a name is a refusal
     if in_body and refused.refusal in {Refusal.INVALID, Refusal.OTHER}:
-        # What stands in for something was ours to choose, also in a form that works.
-        may_be_words = {"result"} if any(map(_stands_in, shape.placed)) else set()
-        is_ours = any(
-            _stands_in(one) or one.source in may_be_words
-            for one in _all_meant(findings, shape)
-        )
+        # Words that stand for something differ with the task, and were ours to choose.
+        sources = {one.source for one in shape.placed}
+        words = {WORDS, "result"} if WORDS in sources else set()
+        is_ours = any(one.source in words for one in _all_meant(findings, shape))
         return not is_proven or contradicts or not findings or is_ours
     if not is_proven and _tells_of_shape(
         refused, findings, shape, is_before_work=is_before_work
