@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.foreign.backend import Backend, Book, serve
+from tests.simulation.environment import BUG_EVENTS
 
 STRATEGY = Path(__file__).with_name("capitals.py")
 LONGEST_SECONDS = 300.0
@@ -20,8 +21,6 @@ LONGEST_NEWS_SECONDS = 60.0
 """By when the daemon must have heard of what was paid last, if the answer was lost."""
 BODY_STATUSES = {200, 400, 415, 417, 422}
 """By which networks say that they do not understand a body."""
-
-BUG_EVENTS = {"task.bug", "network.bug"}
 
 
 @dataclass(frozen=True)
