@@ -256,6 +256,7 @@ async def test_a_refusal_that_repeats_a_request_does_not_say_whose_the_task_is(
         ({"paid": 5, "currency": "credits"}, 5, None),
         ({"card": {"name": "A"}, "points_awarded": 5}, 5, None),
         ({"honorariumPaid": 13, "creditBalance": 113}, 13, 113),
+        ({"data": {"id": 7}, "meta": {"paid_cents": 13}}, 13, None),
         ({"fee_paid": {"amt": "14.00", "unit": "CR"}}, 14, None),
         ({"result": {"u_reward": "7.00", "u_credits_paid": "5.00"}}, 5, None),
         ({"total_earned": 900, "earned_at": 5, "paid": True}, None, None),

@@ -30,6 +30,7 @@ MEANINGS: dict[int, Refusal | None] = {
     405: Refusal.ABSENT,
     408: None,
     409: Refusal.CONFLICT,
+    412: Refusal.CONFLICT,
     410: Refusal.ABSENT,
     413: Refusal.INVALID,
     414: Refusal.INVALID,

@@ -1,5 +1,6 @@
 """Listings whose fields have names that nobody here knows: what fields do tells."""
 
+import json
 from collections.abc import Callable
 
 import pytest
@@ -182,6 +183,11 @@ def test_the_last_task_of_a_market_is_read_as_the_others_were() -> None:
         ({"fee": {"amount": 300, "currency": "CRD", "as": "3.00 credits"}}, 3),
         ({"fee": {"value": 300, "exponent": 2, "currency": "CREDITS"}}, 3),
         ({"fee": {"unit": "CREDIT", "minor": 300, "minorPerCredit": 100}}, 3),
+        ({"asking": {"amount_minor": 300, "currency": "CRD"}}, 3),
+        ({"asking": {"amount_minor": 3000, "currency": "CRD", "exponent": 3}}, 3),
+        ({"asking": {"amount_minor": 3, "currency": "CRD", "exponent": 0}}, 3),
+        ({"asking": {"amount_minor": 3, "currency": "USD"}}, 3),
+        ({"tariff_cents": 3}, 3),
         ({"reward": {"__typename": "Reward", "creditAmount": 3}}, 3),
         ({"fee": {"amt": "3.00", "unit": "CR"}}, 3),
         ({"size": {"cm": 120}, "pago": {"importe": 3, "moneda": "créditos"}}, 3),
@@ -945,3 +951,73 @@ def test_the_last_task_that_has_a_name_of_its_own_is_read_where_the_others_were(
     none: JSON = {"docket-sheet": {"matters-awaiting": 0, "dockets": {}}}
     assert [task.id for task in reader.listing(left).tasks] == ["HP/2/C"]
     assert reader.listing(none).tasks == ()
+
+
+def test_what_is_assigned_to_one_place_is_claimed_by_nobody() -> None:
+    tasks = read(
+        records(lambda n: {"id": n, "text": TEXTS[n], "assigned_location_id": 248})
+    )
+
+    assert {one.claimant for one in tasks} == {None}
+
+
+def test_what_is_assigned_to_several_is_claimed_by_them() -> None:
+    tasks = read(
+        records(
+            lambda n: {"id": n, "text": TEXTS[n], "assigned_courier_id": f"c{n % 2}"}
+        )
+    )
+
+    assert {one.claimant for one in tasks} == {"c0", "c1"}
+
+
+def test_a_suite_that_is_paid_as_a_whole_is_the_task_and_not_the_one_in_it() -> None:
+    suites = records(
+        lambda n: {
+            "id": f"suite-{n}",
+            "reward_per_assignment": 4.0,
+            "tasks": [{"id": f"part-{n}", "input_values": {"sign": TEXTS[n]}}],
+        }
+    )
+
+    tasks = read({"items": suites})
+
+    assert [(one.id, one.reward, one.text) for one in tasks] == [
+        (f"suite-{n}", 4, TEXTS[n]) for n in range(4)
+    ]
+
+
+def test_groups_whose_tasks_are_paid_each_are_no_tasks() -> None:
+    groups = records(
+        lambda n: {
+            "id": f"group-{n}",
+            "title": "Signs",
+            "tasks": [{"id": f"task-{n}", "text": TEXTS[n], "reward": 3}],
+        }
+    )
+
+    assert [one.id for one in read({"items": groups})] == [
+        f"task-{n}" for n in range(4)
+    ]
+
+
+def test_a_text_is_read_from_json_that_is_written_as_a_text() -> None:
+    tasks = read(
+        records(
+            lambda n: {
+                "sid": f"WT{n}",
+                "attributes": json.dumps({"type": "shout", "text": TEXTS[n]}),
+                "price": "6.0000",
+            }
+        )
+    )
+
+    assert [one.text for one in tasks] == [*TEXTS[:4]]
+
+
+def test_json_that_is_called_a_text_is_the_text() -> None:
+    texts = [json.dumps({"text": one}) for one in TEXTS]
+
+    tasks = read(records(lambda n: {"id": f"t{n}", "text": texts[n], "reward": 1}))
+
+    assert [one.text for one in tasks] == texts[:4]

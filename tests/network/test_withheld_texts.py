@@ -178,6 +178,22 @@ async def test_what_is_said_of_a_claim_is_no_text_beside_one_that_is_called_so(
     assert as_claimed(task, outcome.value, NOW).text == f"{TEXT} 0"
 
 
+async def test_a_text_that_is_listed_in_a_language_is_the_text_already(
+    server: ScriptedServer, network: NetworkClient
+) -> None:
+    entries: JSON = [
+        {"id": f"e{n}", "fields": {"sourceText": {"en-US": f"{TEXT} {n}"}}}
+        for n in range(3)
+    ]
+    task = ListingReader().listing({"items": entries}).tasks[0]
+    server.will(answer(200, {"id": "t-1", "body": "Set the text in capital letters"}))
+
+    outcome = await network.claim(task, KEY)
+
+    assert isinstance(outcome, Confirmed)
+    assert as_claimed(task, outcome.value, NOW).text == f"{TEXT} 0"
+
+
 async def test_what_is_said_of_one_claim_after_another_is_no_text(
     server: ScriptedServer, network: NetworkClient
 ) -> None:

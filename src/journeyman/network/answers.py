@@ -362,7 +362,8 @@ def _withheld(
         return ""
     shown = [*walk(dict(listed.raw))]
     is_named = any(
-        value == listed.text and _role_of(path[-1]) == "text"
+        # Or that of the object it is in, as of `{"sourceText": {"en-US": "..."}}`.
+        value == listed.text and "text" in map(_role_of, path[-2:])
         for path, value in shown
         if path and path[-1] != "excerpt"
     )

@@ -35,7 +35,7 @@ from journeyman.network.progress import layers_of, progress_in
 from journeyman.network.rate_limit.pause import UNAVAILABLE, named_pause, retry_after
 from journeyman.network.service_model.naming import walk, word_set, words_of
 from journeyman.network.service_model.reading import NAMES, Fields, as_word, spelling
-from journeyman.network.service_model.refusals.words import ERROR_CODE
+from journeyman.network.service_model.refusals.words import ERROR_CODE, OF_A_VERSION
 from journeyman.network.service_model.vocabulary import ASSUMED, Hint
 
 _STATE_FIELDS = ("status", "state")
@@ -51,6 +51,7 @@ STATUSES: Mapping[int, Refusal | None] = {
     408: None,  # the server gave up on us, perhaps in the middle of its work
     409: Refusal.CONFLICT,
     410: Refusal.ABSENT,
+    412: Refusal.CONFLICT,  # it has changed since it was read (RFC 9110, 15.5.13)
     413: Refusal.INVALID,
     414: Refusal.INVALID,
     415: Refusal.INVALID,
@@ -340,6 +341,9 @@ def _failure(reply: Reply, meaning: Refusal | None, now: datetime) -> Failure:
         answer = _said(reply) if is_of_service else None
         return Unknown(message, reply.status, wait, answer=answer)
     progress = progress_in(layers_of(reply.body), reply.status, said=_prose(reply))
+    if meaning is Refusal.CONFLICT and progress is Progress.REJECTED:
+        # An incorrect version is that of what was read, and no verdict.
+        progress = None if OF_A_VERSION.search(message) else progress
     if meaning in _RETOLD and progress in RETELLS:
         meaning = RETELLS[progress]
     is_accepted = reply.status == UNSUPPORTED_MEDIA_TYPE

@@ -3907,3 +3907,67 @@ def test_a_text_that_is_too_short_is_not_missed() -> None:
     fault = only(read_refusal({"issues": issues}, "", {"summary": "OLD ANNA"}))
 
     assert (fault.path, fault.fault) == (("summary",), Fault.VALUE)
+
+
+def test_a_field_that_is_missed_may_be_called_as_a_value_of_ours_is() -> None:
+    told = "delivery: missing field `text` at line 1 column 27"
+    sent: JSON = {"delivery": {"kind": "text"}, "order_id": "7"}
+
+    assert said(None, sent=sent, message=told) == {"delivery.text": Fault.MISSING}
+
+
+def test_a_value_of_ours_that_is_quoted_is_no_field() -> None:
+    told = 'Value "text" is invalid according to enum declaration {"plain", "json"}'
+    sent: JSON = {"format": "text", "task_id": "7"}
+    body: JSON = {"error": {"message": told, "target": "format"}}
+
+    fault = only(read_refusal(body, "", sent))
+
+    assert (fault.path, fault.options) == (("format",), ("plain", "json"))
+
+
+def test_beside_all_fields_that_there_are_no_other_one_is_known() -> None:
+    told = "unknown field `task_id`, expected one of `order_id`, `delivery` at line 1"
+    sent: JSON = {"task_id": "7", "result": "X", "order_id": "o"}
+
+    assert said(None, Fault.UNKNOWN, sent=sent, message=told) == {
+        "task_id": Fault.UNKNOWN,
+        "result": Fault.UNKNOWN,
+    }
+
+
+def test_what_may_be_meant_is_not_all_that_there_is() -> None:
+    told = "Unknown field `task_id`, did you mean `order_id` or `order`?"
+    sent: JSON = {"task_id": "7", "result": "X", "order_id": "o"}
+
+    assert said(None, Fault.UNKNOWN, sent=sent, message=told) == {
+        "task_id": Fault.UNKNOWN
+    }
+
+
+def test_what_was_sent_is_not_the_type_that_is_wanted() -> None:
+    body: JSON = {"errors": {"request": "expected Integer to be a Hash"}}
+
+    fault = only(read_refusal(body, "", {"request": 7}))
+
+    assert (fault.fault, fault.wants) == (Fault.TYPE, "object")
+
+
+def test_what_is_said_of_a_record_as_a_whole_names_its_field_in_words() -> None:
+    body: JSON = {"errors": {"base": ["The required order_id field is missing."]}}
+
+    assert said(body) == {"order_id": Fault.MISSING}
+
+
+def test_a_field_of_ours_may_be_called_base() -> None:
+    body: JSON = {"errors": {"base": ["is not a colour"]}}
+
+    assert said(body, sent={"base": "x"}) == {"base": Fault.VALUE}
+
+
+def test_a_state_has_to_go_to_the_second_of_two_and_not_to_a_third() -> None:
+    told = 'status must go from "open" to "taken", not "done"'
+
+    fault = only(read_refusal({"reason": told}, "", {"status": "done"}))
+
+    assert (fault.path, fault.options) == (("status",), ("taken",))

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain, zip_longest
 from types import MappingProxyType
 
@@ -85,6 +86,7 @@ _LONGEST_NUMBER = 3
 _MOST_READ = 2_000
 """Tasks that are kept as they were read; what changes in a longer page is told by its
 portions."""
+_FEW_GROUPS = 2
 _MOST_GROUPS = 200
 """Arrays of tasks in one answer, such as one for each category."""
 _MOST_VALUES = 200
@@ -412,6 +414,8 @@ class ListingReader:
         for group, (name, value) in ((g, item) for g in groups for item in g.items()):
             if not isinstance(value, list) or not _has_objects(value):
                 continue
+            if self._is_part(array, name):
+                continue
             if not is_tasks or not _TASKS_WORDS.isdisjoint(words_of(name)):
                 label = array.label or self._word_for(group)
                 around = {**array.around, **_described_alone(array.path, group)}
@@ -419,6 +423,21 @@ class ListingReader:
                 yield inner
                 if levels > 1:
                     yield from self._inside(inner, levels - 1)
+
+    def _is_part(self, array: _Array, name: str) -> bool:
+        """Return whether each of several tasks has one thing in it, which is no task.
+
+        As Toloka's suites have, which are paid as a whole: `{"tasks": [{"id": ...}]}`.
+        """
+        groups = [one for one in array.records[:_SAMPLE] if isinstance(one, dict)]
+        inside = [
+            one for one in map(partial(_only_in, name), groups) if one is not None
+        ]
+        if not len(inside) == len(groups) >= _FEW_GROUPS:
+            return False
+        inner = self._reader_of(_Array((*array.path, name), inside))
+        is_paid = map(self._reader_of(array).promises_reward, groups)
+        return all(is_paid) and not any(map(inner.promises_reward, inside))
 
     def _walk(
         self, answer: JSON, *, with_keyed: bool = True
@@ -521,6 +540,11 @@ class ListingReader:
         seen = self._record.open(dict(group))
         words = (self._record.read(seen, role) for role in ("kind", "title"))
         return as_label(str(next(filter(None, words), ""))) or ""
+
+
+def _only_in(name: str, group: Mapping[str, JSON]) -> JSON:
+    inside = group.get(name)
+    return inside[0] if isinstance(inside, list) and len(inside) == 1 else None
 
 
 def _arrays_at(value: JSON, way: Path, path: Path) -> Iterator[_Array]:

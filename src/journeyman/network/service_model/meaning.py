@@ -102,6 +102,11 @@ ELIMINATED = 5.0
 """For a name that says nothing of the value that is left over."""
 
 
+def is_version(name: str) -> bool:
+    """Return whether a name is that of what changes with each change of a record."""
+    return not _VERSIONS.isdisjoint(words_of(name)[-1:])
+
+
 def is_of_one_value(path: Path, action: str, sources: Collection[str]) -> bool:
     """Return whether an object is one value's, rather than around everything.
 
@@ -124,10 +129,11 @@ def around_all(path: Path, action: str, sources: Collection[str]) -> Path:
 _STEPS = NOUNS["claim"] | NOUNS["submit"] | NOUNS["complete"]
 _IDS = frozenset({"task_id", "agent_id"})
 
+_VERSIONS = frozenset({"rev", "revision", "version", "etag", "generation"})
 _OF_A_REQUEST = ("request", "id")
 
 
-def affinity(  # noqa: C901, PLR0911, PLR0912, PLR0915  # one line for each kind of value
+def affinity(  # noqa: C901, PLR0911, PLR0912  # one line for each kind of value
     action: str, path: Path, source: str, noun: str
 ) -> float:
     """Return what it costs to believe that a name means a value: 0 is certain.
@@ -175,11 +181,23 @@ def affinity(  # noqa: C901, PLR0911, PLR0912, PLR0915  # one line for each kind
             is_made = words[-1] in ID_WORDS and {*words[:-1]} - known
             return 0.6 if is_key else 4.15 if is_made else TOO_DEAR - 1
         case _:
-            is_bare = len(words) == 1 and words[0] in ID_WORDS
-            if is_bare and words != ("id",) and source.partition(".")[2] == path[-1]:
-                return 0.5  # an answer gave it under this name
-            above = words_of(path[-2]) if is_bare and len(path) > 1 else ()
-            return _given_affinity((*above, *words), source)
+            return _listed_affinity(path, words, source)
+
+
+def _listed_affinity(path: Path, words: tuple[str, ...], source: str) -> float:
+    """Judge a value that an answer or the record gave, by the name that is wanted."""
+    is_bare = len(words) == 1 and words[0] in ID_WORDS
+    if is_bare and words != ("id",) and source.partition(".")[2] == path[-1]:
+        return 0.5  # an answer gave it under this name
+    above = words_of(path[-2]) if is_bare and len(path) > 1 else ()
+    # In an `assignedTo.sys.id`, a `sys` tells less than what is around it.
+    around = {word for name in path[:-2] for word in words_of(name)}
+    is_ours = bool(above and around & AGENT_NOUNS) and AGENT_NOUNS.isdisjoint(above)
+    # And the `sys.id` of an `assignedTo` is not that of the whole.
+    way = tuple(source.split(".")[1:])
+    is_inside = is_bare and len(path) > 1 and way[-len(path) :] == path != way
+    doubts = 2.0 * is_ours + 1.5 * is_inside
+    return _given_affinity((*above, *words), source) + doubts
 
 
 _MOMENTS = word_set("at on time timestamp date datetime")
@@ -308,8 +326,8 @@ def _given_affinity(words: tuple[str, ...], source: str) -> float:
         return TOO_DEAR  # what there is to work on says nothing of the task
     above = _one_of(way)
     is_id, is_record = leaf[-1] in ID_WORDS, f"{verb}." == RECORD
-    paid = {leaf[-1], *above[-1:]} if is_record and words[-1] in _PRICES else set()
-    is_price = not paid.isdisjoint(_PRICES)
+    paid = {leaf[-1], *above[-1:]} if is_record and words[-1] in PRICES else set()
+    is_price = not paid.isdisjoint(PRICES)
     if is_record and (is_price or leaf[-1] in RESULT_WORDS):
         # Else the task's own text, which is no result of it.
         is_other = words[-1] not in paid or words[-1] in TASK_NOUNS
@@ -367,7 +385,7 @@ _NOTHING_MADE = TASK_NOUNS | AGENT_NOUNS | EVIDENCE_WORDS | {*RESULT_WORDS}
 """Words for what was there before, or is no record."""
 _OF_A_STEP = word_set("ticket code serial handle urn hash")
 """Words for what a step hands out; any of an answer's other ids may be the task's."""
-_PRICES = frozenset(POST_WORDS["reward"]) | {"quote", "bid"}
+PRICES = frozenset(POST_WORDS["reward"]) | {"quote", "bid"}
 """Names for what a task pays, which some networks want to hear from who takes it."""
 _TELLING_LETTERS = 4
 """A shorter last word of a name may be that of many."""

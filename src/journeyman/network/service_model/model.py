@@ -6,6 +6,7 @@ is refused; a description outranks what was refused before it, until a refusal b
 it; and refusals outrank our guesses.
 """
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -22,6 +23,7 @@ from journeyman.network.service_model.meaning import (
     TASK_NOUNS,
     around_all,
     is_of_one_value,
+    is_version,
 )
 from journeyman.network.service_model.naming import (
     FIRST,
@@ -430,8 +432,13 @@ class ServiceModel:
             return known.proven
         constraints = known.constraints
         shown = () if constraints.wanted else (*examples_in(action, values),)
-        named = (*self._named_before(action), *self._headers_before(action))
-        more = (*shown, *named, *_forms_in(known, values))
+        before = (
+            *self._named_before(action),
+            *self._headers_before(action),
+            *self._record_before(action),
+        )
+        named = {one.path: one for one in before}
+        more = (*shown, *named.values(), *_forms_in(known, values))
         constraints = replace(constraints, wanted=(*constraints.wanted, *more))
         style = self.style_for(action, listed)
         if known.ways:
@@ -447,7 +454,16 @@ class ServiceModel:
         if known.suggestions:
             supposed = Writer(action, known.supposed, values, style).shapes()
             likely = chain(islice(supposed, MOST_SUPPOSED), likely)
-        return next((one for one in likely if one.mark not in marks), None)
+        # What is made of other values may read the same, and is refused again.
+        said = {_said(one.shape, values) for one in known.refused}
+        return next(
+            (
+                one
+                for one in likely
+                if one.mark not in marks and _said(one, values) not in said
+            ),
+            None,
+        )
 
     def _named_before(self, action: str) -> Iterator[Wanted]:
         """Return what a completion may name its claim by: what the submission did.
@@ -469,6 +485,22 @@ class ServiceModel:
                 is_open = not known.get(one.path) and known.allows_at(one)
                 if is_of_claim and one.path[:-1] == around and is_open:
                     yield Wanted(one.path, wants=one.kind)
+
+    def _record_before(self, action: str) -> Iterator[Wanted]:
+        """Return by what another action had to name a record that it changed.
+
+        Its key and its version, as a database of documents wants them each time.
+        """
+        known = self.of(action).constraints
+        placed: dict[Path, Placed] = {}
+        for shape in self._beside(action):
+            if any(is_version(one.path[-1]) for one in shape.placed):
+                placed |= {one.path: one for one in shape.placed}
+        for path, one in placed.items():
+            is_told = is_version(path[-1]) or words_of(path[-1]) == ("id",)
+            is_told = is_told and len(path) == 1 and not is_header(path)
+            if is_told and known.get(path) is None and known.allows_at(one):
+                yield Wanted(path)
 
     def _headers_before(self, action: str) -> Iterator[Wanted]:
         """Return the headers that other actions had to have, as of a gateway."""
@@ -676,6 +708,14 @@ def _within_first(
         else:
             others.append(shape)
     yield from others
+
+
+def _said(shape: RequestShape, values: Values) -> str:
+    """Return what a request with these values says; its mark where some lack."""
+    if not shape.fits(values):
+        return shape.mark
+    told = shape.body(values), shape.headers_for(values), shape.query_for(values)
+    return json.dumps(told, sort_keys=True)
 
 
 def _is_prose(value: JSON) -> bool:

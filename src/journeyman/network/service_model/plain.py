@@ -224,13 +224,21 @@ def _kinds(cells: Object) -> frozenset[str]:
 
 
 def _unquoted(value: Object) -> Object:
-    """Open the texts in a record that are JSON and tell its pay, which it does not."""
-    quoted = {
-        name: inner
+    """Open the texts in a record that are JSON and tell its pay, which it does not.
+
+    Or its text, if it has none: what is called one is work, even if that is JSON.
+    """
+    opened = {
+        name: _parsed(one)
         for name, one in value.items()
-        if type(one) is str and one[:1] == "{" and _pays(inner := _parsed(one))
+        if type(one) is str and one[:1] == "{"
     }
-    return {**value, **quoted} if quoted and not _pays(value) else value
+    if not opened:
+        return value
+    for tells in (_pays, _has_text):
+        quoted = {name: one for name, one in opened.items() if tells(one)}
+        value = value if tells(value) else {**value, **quoted}
+    return value
 
 
 def _parsed(text: str) -> JSON:
@@ -238,6 +246,11 @@ def _parsed(text: str) -> JSON:
         return parse(text)
     except UnreadableJSONError:
         return None
+
+
+def _has_text(value: JSON) -> bool:
+    names = (*ASSUMED.text, *ASSUMED.input)
+    return isinstance(value, dict) and any(value.get(name) for name in names)
 
 
 def _pays(value: JSON, depth: int = 2) -> bool:

@@ -398,7 +398,8 @@ def _in_units(inside: "Fields", unit: str) -> float | None:
     value = inside.value(NAMES["reward_amount"])
     ratio = next((n for n in inside if _MINOR_UNITS.search(n)), "")
     if value is None and unit:
-        named = (o for name, o in inside.items() if name not in _IDS | {ratio})
+        others = _IDS | {ratio, *NAMES["reward_scale"]}
+        named = (o for name, o in inside.items() if name not in others)
         amounts = [one for one in named if as_exact_amount(one) is not None]
         value = amounts[0] if len(amounts) == 1 else None  # whatever it is called
     if value is None and not unit:
@@ -415,7 +416,9 @@ def _in_units(inside: "Fields", unit: str) -> float | None:
         return None
     if minor := as_exact_amount(inside.get(ratio)) if ratio else None:
         return as_exact_amount(exact / minor)
-    places = scale if isinstance(scale, int) and 0 < scale <= _MOST_PLACES else 0
+    usual = _USUAL_PLACES if any("minor" in name for name in inside) else 0
+    is_told = isinstance(scale, int) and 0 <= scale <= _MOST_PLACES
+    places = int(str(scale)) if is_told else usual
     return as_exact_amount(exact / 10**places) if places else exact
 
 
@@ -426,6 +429,9 @@ _IDS = frozenset({"id", "uuid", "pk", "key"})
 """A currency that is told as an object may have one, which is no amount. A `number`
 or a `code` may be one."""
 _MOST_PLACES = 6
+_USUAL_PLACES = 2
+"""Of what is told in minor units, as in an `amount_minor`, where nothing says how many
+there are to one: most currencies have two (ISO 4217)."""
 
 
 def _from_dollars(value: JSON) -> float | None:
@@ -438,7 +444,7 @@ def _from_dollars(value: JSON) -> float | None:
 _PAID_WORDS = word_set("earned earnings awarded paid credited")
 _PAY_WORDS = _PAID_WORDS | word_set(
     "credit credits amount reward points payout bounty honorarium stipend wage wages "
-    "salary commission royalty fee fees price pay remuneration tip u x"
+    "salary commission royalty fee fees price pay remuneration tip u x cents"
 )
 
 

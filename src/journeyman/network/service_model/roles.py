@@ -88,7 +88,7 @@ TIME_WORDS = word_set(
 REWARD_WORDS = word_set(
     "reward credit credits bounty payout pay pays payment price fee amount budget "
     "worth compensation prize earn earning earnings points tokens value commission "
-    "honorarium royalty stipend wage wages salary rate amt"
+    "honorarium royalty stipend wage wages salary rate tariff amt"
 )
 DEADLINE_WORDS = word_set(
     "deadline due expires expiry expire expiration until before ends end closes close"
@@ -431,7 +431,17 @@ class _Search:
             and not column.ends_in(TIME_WORDS)
             and all(self._is_agent(column, one) for one in column.values.values())
             and not self._names_all(column)
+            and not self._is_of_all(column)
         )
+
+    def _is_of_all(self, column: _Column) -> bool:
+        """Return whether all records have the same of a thing, and of no agent's.
+
+        Such as an `assigned_location_id`: no place is claimed by who has all tasks.
+        """
+        seen = {*map(repr, column.seen)}
+        is_alike = len(seen) == 1 and len(column.values) == len(self._records) >= _FEW
+        return is_alike and not {*column.words} <= CLAIM_WORDS | AGENT_WORDS
 
     def _names_all(self, column: _Column) -> bool:
         """Return whether it has another id for each record: that is its own."""

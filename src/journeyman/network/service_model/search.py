@@ -15,7 +15,7 @@ left is sent next. What was understood is remembered and used from then on.
 import hashlib
 import json
 import re
-from collections.abc import Awaitable, Callable, Container, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import chain
@@ -29,11 +29,19 @@ from journeyman.domain.clock import Clock
 from journeyman.domain.outcomes import Refusal
 from journeyman.domain.tasks import JSON, IdempotencyKey, Progress, Task
 from journeyman.network import events
-from journeyman.network.service_model.lazy_pattern import any_case
+from journeyman.network.service_model.context import (
+    FORBIDDEN,
+    Sent,
+    contradicts,
+    is_no_in_yes,
+    is_of_another,
+    is_task,
+    meant_by,
+    read_in_context,
+)
 from journeyman.network.service_model.meaning import (
-    ENVELOPES,
     POST_WORDS,
-    RESULT_WORDS,
+    is_version,
 )
 from journeyman.network.service_model.model import (
     Listed,
@@ -42,12 +50,9 @@ from journeyman.network.service_model.model import (
     ServiceModel,
     Suggestion,
     named_in_listing,
-    without_method,
 )
 from journeyman.network.service_model.naming import (
-    ID_WORDS,
     Path,
-    speaks_of,
     value_at,
     walk,
     word_set,
@@ -59,12 +64,13 @@ from journeyman.network.service_model.no_in_yes import (
     misses_names,
     top_of,
 )
-from journeyman.network.service_model.reading import id_name, id_path, spelling
+from journeyman.network.service_model.reading import (
+    id_name,
+    id_path,
+)
 from journeyman.network.service_model.refusals.faults import Fault, FieldFault
 from journeyman.network.service_model.refusals.refusal import (
-    means_our_id,
     read_refusal,
-    said_by_status,
 )
 from journeyman.network.service_model.refusals.sentences import (
     is_typed,
@@ -74,16 +80,19 @@ from journeyman.network.service_model.refusals.unclear import (
     mentioned,
     perhaps_mentioned,
 )
-from journeyman.network.service_model.refusals.words import names_a_field, says_strict
+from journeyman.network.service_model.refusals.words import (
+    names_a_field,
+    says_strict,
+)
 from journeyman.network.service_model.request import (
     GIVEN,
     LONGEST_VALUE,
     RECORD,
-    TASK_TAIL,
     WORDS,
     Placed,
     RequestShape,
     Values,
+    is_header,
     leaf_names,
     values_in,
 )
@@ -103,7 +112,6 @@ BODY_STATUSES = frozenset({400, 415, 417, 422, 428})
 
 417 is Frappe's for what a document lacks.
 """
-FORBIDDEN = 403
 SERVER_ERROR = 500
 MOST_REFUSED_IN_A_ROUND = 10
 MOST_UNTAUGHT_IN_A_ROUND = 6
@@ -409,8 +417,8 @@ class RequestSearch:
             self._strikes[action] = 0
             return False
         if is_repeat:
-            contradicts = any(_contradicts(o, attempt.shape) for o in refused.findings)
-            return contradicts and self.model.of(action).proven is None
+            is_denied = any(contradicts(o, attempt.shape) for o in refused.findings)
+            return is_denied and self.model.of(action).proven is None
         self._strikes[action] = self._strikes.get(action, 0) + 1
         return bool(refused.findings) or self._strikes[action] >= STRIKES
 
@@ -592,7 +600,14 @@ class RequestSearch:
         answer, message = outcome.answer, outcome.message
         is_proven = self.model.of(request.action).proven == shape
         body = shape.body(request.values(shape))
-        findings = self._findings(request, shape, outcome, body)
+        sent = Sent(
+            action=request.action,
+            shape=shape,
+            body=body,
+            record=request.task.raw if request.task else {},
+            known=request.values(),
+        )
+        findings = read_in_context(outcome, sent, self.model)
         if outcome.progress in _OVER and all(one.phrase for one in findings):
             return None  # as in "state: is already completed"
         is_doubted = is_search or self._is_hardly_about_task(request, outcome)
@@ -606,8 +621,8 @@ class RequestSearch:
         ):
             return None
         is_strict = says_strict(answer, message) or is_typed(answer)
-        sent = leaf_names(body)
-        alike = (one for one in self.model.names_in(message) if one not in sent)
+        ours = leaf_names(body)
+        alike = (one for one in self.model.names_in(message) if one not in ours)
         mentions = dict.fromkeys([*alike, *mentioned(answer, body)])
         if not (findings or mentions):
             mentions = dict.fromkeys(perhaps_mentioned(answer or message, body))
@@ -623,52 +638,6 @@ class RequestSearch:
             self.model.paths_beside(request.action),
         )
         return fact.without(self.model.misread)
-
-    def _findings(
-        self,
-        request: Request,
-        shape: RequestShape,
-        outcome: outcomes.Refused,
-        body: JSON,
-    ) -> tuple[FieldFault, ...]:
-        """Return what a refusal says of a body, in the light of what is known."""
-        answer, message = outcome.answer, outcome.message
-        findings = said_by_status(outcome.status, outcome.accepts) or read_refusal(
-            answer,
-            message,
-            body,
-            phrases=self.model.phrases,
-            is_of_body=outcome.refusal in {Refusal.INVALID, Refusal.OTHER}
-            or outcome.status == FORBIDDEN
-            or _is_no_in_yes(outcome),
-        )
-        if outcome.refusal is Refusal.ABSENT and not seeks_a_function(message):
-            # Where it stands elsewhere, too, the task itself is not there.
-            known = self.model.task_paths_beside(request.action)
-            findings = tuple(
-                one
-                for one in findings
-                if one.path not in known or _is_of_another(one, shape)
-            )
-            findings = _of_words(outcome, shape, request.values(shape)) or findings
-        if outcome.status == FORBIDDEN:
-            findings = findings or _of_our_name(message, shape)
-        if outcome.refusal is Refusal.CONFLICT:
-            findings = findings or _of_version(message, shape, request.values())
-        if self.model.begins_with_methods():
-            findings = tuple(without_method(request.action, one) for one in findings)
-        around = self.model.wrappers_beside(request.action)
-        findings = tuple(_at_root(one, around, body) for one in findings)
-        record = request.task.raw if request.task else {}
-        findings = tuple(_with_dots(one, record) for one in findings)
-        findings = tuple(_as_listed(one, record) for one in findings)
-        shown = (_as_shown(one, record) for one in findings)
-        findings = tuple(chain.from_iterable(shown))
-        if len(findings) == 1:
-            means = "agent_id" if means_our_id(answer or message) else ""
-            found = replace(findings[0], means=means or findings[0].means)
-            return (_of_our_id(found, shape),)
-        return findings
 
     def denies(self, action: str, answer: JSON, sent: JSON, *, shows: bool) -> bool:
         """Return whether a 2xx is a no, and remember what it looks like.
@@ -702,7 +671,7 @@ class RequestSearch:
             return outcome
         body = shape.body(request.values(shape))
         findings = read_refusal(outcome.answer, "", body, is_prose_read=False)
-        is_chosen = any(one.options and _meant_by(one, shape) for one in findings)
+        is_chosen = any(one.options and meant_by(one, shape) for one in findings)
         if not (is_chosen or _lacks(findings, shape)):
             return outcome
         return outcomes.Refused(
@@ -831,7 +800,7 @@ def is_about_shape(
     a no in a 2xx is hardly about the task, `is_before_work` that nothing was handed in
     and the task is not ours.
     """
-    contradicts = any(_contradicts(one, shape) for one in findings)
+    is_denied = any(contradicts(one, shape) for one in findings)
     in_body = refused.status in BODY_STATUSES
     if refused.status >= SERVER_ERROR:
         return True  # only what lacks a name is a refusal
@@ -840,7 +809,7 @@ def is_about_shape(
         sources = {one.source for one in shape.placed}
         words = {WORDS, "result"} if WORDS in sources else set()
         is_ours = any(one.source in words for one in _all_meant(findings, shape))
-        return not is_proven or contradicts or not findings or is_ours
+        return not is_proven or is_denied or not findings or is_ours
     if not is_proven and _tells_of_shape(
         refused, findings, shape, is_before_work=is_before_work
     ):
@@ -848,8 +817,8 @@ def is_about_shape(
     if not is_proven and refused.refusal is Refusal.CONFLICT:
         return False
     is_value = any(one.fault is Fault.VALUE for one in findings)
-    is_told = contradicts or (not is_proven and (is_value or is_doubted))
-    return is_told and _is_no_in_yes(refused)
+    is_told = is_denied or (not is_proven and (is_value or is_doubted))
+    return is_told and is_no_in_yes(refused)
 
 
 def _tells_of_shape(
@@ -860,203 +829,86 @@ def _tells_of_shape(
     is_before_work: bool,
 ) -> bool:
     """Return whether a refusal that sounds otherwise is about a shape never taken."""
-    contradicts = any(_contradicts(one, shape) for one in findings)
+    is_denied = any(contradicts(one, shape) for one in findings)
     in_body = refused.status in BODY_STATUSES
     wrong = [
         one
         for told in findings
         if told.fault in {Fault.VALUE, Fault.TYPE}
-        for one in (*_meant_by(told, shape), *_inside(told, shape))
+        for one in (*meant_by(told, shape), *_inside(told, shape))
     ]
-    is_value = any(one.source != "result" for one in wrong)
+    # Work of another type is not understood, in whatever words that is told.
+    is_typed = in_body and any(
+        told.fault is Fault.TYPE and told.wants and meant_by(told, shape)
+        for told in findings
+    )
+    is_value = is_typed or any(one.source != "result" for one in wrong)
     if refused.status == FORBIDDEN:
-        # Where a rule of a database judges a document, as CouchDB's do, or a role may
-        # not write a field, which is as good as none.
-        is_unknown = any(
-            one.fault is Fault.UNKNOWN and _contradicts(one, shape) for one in findings
-        )
-        is_lacking = _lacks(findings, shape) and names_a_field(refused.message)
-        is_stand_in = any(map(_stands_in, wrong))
-        is_ours = any(one.means == "agent_id" for one in findings) and not any(
-            one.source == "agent_id" for one in wrong
-        )
-        is_of_field = is_unknown and "field" in refused.message
-        is_of_field |= any(told.options and _meant_by(told, shape) for told in findings)
-        is_of_field |= any(_is_twice(one, shape) for one in wrong)
-        is_name = is_ours and (is_value or _lacks(findings, shape))
-        return is_lacking or is_of_field or is_stand_in or is_name
+        return _forbids_value(refused, findings, shape, wrong)
     match refused.refusal:
         case Refusal.REJECTED:  # a body is meant, where it is not about the work
-            is_body = is_before_work and contradicts
+            is_body = is_before_work and is_denied
             return in_body and (is_body or is_value or _lacks(findings, shape))
         case Refusal.ABSENT:  # perhaps what we took for the claim of a task of ours
             is_missing = any(one.fault is Fault.MISSING for one in findings)
             is_of_ours = not is_before_work and (is_value or is_missing)
-            is_guess = any(_is_of_another(one, shape) for one in findings)
-            is_of_function = contradicts and seeks_a_function(refused.message)
+            is_guess = any(is_of_another(one, shape) for one in findings)
+            is_of_function = is_denied and seeks_a_function(refused.message)
             is_of_none = not any(map(_is_known_by, shape.placed))
             return is_of_ours or is_guess or is_of_function or is_of_none
         case Refusal.CONFLICT:
             # JSON:API has 409 for a wrong `type`; elsewhere it is about the task. And
             # in a 400 "work is missing" may name a field.
             is_type = any(one.is_exact and one.options for one in findings)
-            is_lacking = any(o.is_exact for o in findings) and _lacks(findings, shape)
-            return is_type or is_lacking or (contradicts and in_body)
+            is_exact = any(
+                one.is_exact or is_header(one.path) or is_version(one.path[-1])
+                for one in findings
+            )
+            is_lacking = is_exact and _lacks(findings, shape)
+            is_stale = any(is_version(one.path[-1]) for one in wrong)
+            is_told = is_type or is_lacking or is_stale
+            return is_told or (is_denied and in_body)
         case _:
             return False
 
 
-def _at_root(found: FieldFault, around: Container[str], body: JSON) -> FieldFault:
-    """Return what is missed as an object around everything, if others have it so."""
-    is_lone = not found.is_exact and len(found.path) == 1
-    is_lacking = found.fault is Fault.MISSING and is_lone
-    names = [*body] if isinstance(body, dict) else []
-    # Each action has an object of its own where all was sent in another one's.
-    is_in_others = found.wants == "object" and len(names) == 1 and names[0] in around
-    is_of_others = found.path[0] in around or is_in_others
-    is_root = is_lacking and is_of_others and found.path[0] not in names
-    return replace(found, is_root=True) if is_root else found
+def _forbids_value(
+    refused: outcomes.Refused,
+    findings: tuple[FieldFault, ...],
+    shape: RequestShape,
+    wrong: list[Placed],
+) -> bool:
+    """Return whether a 403 is about a value of the body.
 
-
-def _as_listed(found: FieldFault, record: Mapping[str, JSON]) -> FieldFault:
-    """Return what is missed under the name that a record has for it.
-
-    ServiceNow asks for "Result" where the owner's own field is called `u_result`.
+    Where a rule of a database judges a document, as CouchDB's do, or a role may not
+    write a field, which is as good as none. `wrong`: the values that it speaks of.
     """
-    *above, name = found.path
-    if above or found.fault is not Fault.MISSING or name in record:
-        return found
-    parts = {one: words_of(one) for one in record}
-    own = [one for one, words in parts.items() if len("".join(words[:1])) == 1]
-    alike = [one for one in own if parts[one][1:] == words_of(name)]
-    return replace(found, path=(alike[0],)) if len(alike) == 1 else found
-
-
-def _with_dots(found: FieldFault, record: Mapping[str, JSON]) -> FieldFault:
-    """Return what is said of a name that has dots, as names of R have in a record."""
-    dotted = [one for one in record if re.fullmatch(r"\w+(?:\.\w+)+", one)]
-    return replace(found, path=(".".join(found.path),)) if dotted[1:] else found
-
-
-def _as_shown(found: FieldFault, record: Mapping[str, JSON]) -> tuple[FieldFault, ...]:
-    """Return what is missed, or of another type, as the members that a record shows.
-
-    Temporal asks for a `taskQueue` whose `name` it has listed. What has prose in it is
-    around a record, or is its work, and goes back with other things in it.
-    """
-    there, words = record.get(found.path[-1]), {*words_of(found.path[-1])}
-    is_lacking = found.fault in {Fault.MISSING, Fault.TYPE}
-    is_object = is_lacking and found.wants in {"", "object"}
-    is_ours = not words.isdisjoint((*ENVELOPES, *RESULT_WORDS))
-    members = there if isinstance(there, dict) and is_object and not is_ours else {}
-    if any(" " in str(one) or one in (None, "") for one in members.values()):
-        return (found,)
-    shown = (FieldFault((*found.path, name), Fault.MISSING) for name in members)
-    return tuple(shown) or (found,)
+    is_lacking = _lacks(findings, shape)
+    is_of_field = "field" in refused.message and any(
+        one.fault is Fault.UNKNOWN and contradicts(one, shape) for one in findings
+    )
+    is_of_field |= any(
+        told.options and (meant_by(told, shape) or _lacks((told,), shape))
+        for told in findings
+    )
+    is_of_field |= is_lacking and names_a_field(refused.message)
+    is_of_field |= any(_is_twice(one, shape) or _stands_in(one) for one in wrong)
+    is_ours = any(one.means == "agent_id" for one in findings) and not any(
+        one.source == "agent_id" for one in wrong
+    )
+    is_value = any(one.source != "result" for one in wrong)
+    return is_of_field or (is_ours and (is_value or is_lacking))
 
 
 def _is_twice(placed: Placed, shape: RequestShape) -> bool:
     """Return whether the task stands under another name, too: this is another's id."""
     others = (one for one in shape.placed if one.path != placed.path)
-    return _is_task(placed) and any(one.source == placed.source for one in others)
+    return is_task(placed) and any(one.source == placed.source for one in others)
 
 
 def _stands_in(placed: Placed) -> bool:
     """Return whether a value stands only where nothing better is known."""
     return placed.source in {"", WORDS}
-
-
-def _is_of_another(finding: FieldFault, shape: RequestShape) -> bool:
-    """Return whether a value is not to be found that is no name of the task.
-
-    As in "bounty: not found" where what the task pays was taken for its name.
-    """
-    meant = _meant_by(finding, shape)
-    return (
-        finding.fault is Fault.VALUE and bool(meant) and not any(map(_is_task, meant))
-    )
-
-
-def _of_words(
-    refused: outcomes.Refused, shape: RequestShape, values: Values
-) -> tuple[FieldFault, ...]:
-    """Return what is said of words for which nothing was found: an id is wanted.
-
-    As in "no docket 'Claimed by an agent'", where words stood for what nobody knew, and
-    in "Couldn't find that run" of a `run`.
-    """
-    words = str(values.get(WORDS, ""))
-    placed = [one for one in shape.placed if one.source == WORDS]
-    is_quoted = bool(words) and f"{words}'" in refused.message.replace('"', "'")
-    names = [one.path[-1] for one in placed if refused.is_there]
-    is_named = any(speaks_of(refused.message, name) for name in names)
-    faulty = placed if (is_quoted or is_named) and len(placed) == 1 else []
-    return tuple(FieldFault(one.path, Fault.VALUE, "id") for one in faulty)
-
-
-def _of_our_name(said: str, shape: RequestShape) -> tuple[FieldFault, ...]:
-    """Return what a 403 says of words that stood for our id, which nobody had named.
-
-    As in "L'identifiant de l'intervenant ne correspond pas au jeton", which has all
-    words of an `identifiantIntervenant`.
-    """
-    told = {*re.findall(r"\w+", said.lower())}
-    return tuple(
-        FieldFault(one.path, Fault.VALUE, means="agent_id")
-        for one in shape.placed
-        if one.source == WORDS
-        and len(words := words_of(one.path[-1])) > 1
-        and told.issuperset(words)
-    )
-
-
-def _of_version(
-    said: str, shape: RequestShape, values: Values
-) -> tuple[FieldFault, ...]:
-    """Return what a conflict may be about: a version that is shown and was not sent.
-
-    CouchDB says "Document update conflict." to a body without the `_rev` that it shows.
-    """
-    sent = {str(values.get(one.source)) for one in shape.placed if one.source}
-    names = {
-        source.rpartition(".")[2]: str(value)
-        for source, value in values.items()
-        if source.startswith((*GIVEN, RECORD))
-        and not _VERSIONS.isdisjoint(words_of(source)[-1:])
-    }
-    versions = [name for name, value in names.items() if value not in sent]
-    if not _OF_A_VERSION.search(said) or len(versions) != len(names):
-        return ()
-    written = sorted(versions, key=lambda one: one[:1].isalpha())
-    return tuple(FieldFault((one,), Fault.MISSING) for one in written[:1])
-
-
-_VERSIONS = frozenset({"rev", "revision", "version", "etag", "generation"})
-"""Last words of the names of what changes with each change."""
-_OF_A_VERSION = any_case(
-    r"(?:update|edit|write) conflict|\bconcurren|modified|changed since"
-    r"|\b(?:version|revision|rev|etag|stale|outdated)\b"
-)
-
-
-def _of_our_id(found: FieldFault, shape: RequestShape) -> FieldFault:
-    """Return what a sentence says of `agent_id` as said of words beside our id.
-
-    As in "the reader is not who the token is of: give the agent_id".
-    """
-    is_sent = shape.path_of("agent_id") is not None
-    words = [one.path for one in shape.placed if one.source == WORDS]
-    is_ours = spelling(found.path[-1]) == "agentid"
-    is_wrong = found.fault in {Fault.MISSING, Fault.VALUE} and not found.is_exact
-    if words and is_sent and is_ours and is_wrong:
-        return FieldFault(words[0], Fault.VALUE, means="agent_id")
-    return found
-
-
-def _meant_by(finding: FieldFault, shape: RequestShape) -> list[Placed]:
-    """Return the values that a finding may be about: a bare name may be inside."""
-    path = finding.path
-    return [one for one in shape.placed if one.path[-len(path) :] == path]
 
 
 def _inside(finding: FieldFault, shape: RequestShape) -> list[Placed]:
@@ -1069,13 +921,7 @@ def _all_meant(
     findings: tuple[FieldFault, ...], shape: RequestShape
 ) -> Iterator[Placed]:
     """Return the values that any of these findings may be about."""
-    return chain.from_iterable(_meant_by(one, shape) for one in findings)
-
-
-def _is_task(placed: Placed) -> bool:
-    is_listed = placed.source.startswith(RECORD)
-    is_id = is_listed and not ID_WORDS.isdisjoint(words_of(placed.source)[-1:])
-    return is_id or placed.source in {"task_id", TASK_TAIL}
+    return chain.from_iterable(meant_by(one, shape) for one in findings)
 
 
 def _is_known_by(placed: Placed) -> bool:
@@ -1084,39 +930,14 @@ def _is_known_by(placed: Placed) -> bool:
     A 404 to a body without any is about that, and about no task.
     """
     is_given = placed.source.startswith(GIVEN)
-    return is_given or placed.source in POST_WORDS or _is_task(placed)
+    return is_given or placed.source in POST_WORDS or is_task(placed)
 
 
 def _lacks(findings: tuple[FieldFault, ...], shape: RequestShape) -> bool:
     """Return whether a name is missed that a shape does not have."""
     return any(
-        one.fault is Fault.MISSING and _contradicts(one, shape) for one in findings
+        one.fault is Fault.MISSING and contradicts(one, shape) for one in findings
     )
-
-
-def _is_no_in_yes(refused: outcomes.Refused) -> bool:
-    """Return whether a 2xx says no, and not how far the task has come."""
-    in_yes = 200 <= refused.status < 300  # noqa: PLR2004  # the class of a status
-    may_be = refused.refusal in {Refusal.INVALID, Refusal.REJECTED}
-    return in_yes and may_be and refused.progress is None
-
-
-def _contradicts(finding: FieldFault, shape: RequestShape) -> bool:
-    """Return whether a finding can be about this shape: it lacks or has the name."""
-    ends = {
-        one.path[i - len(finding.path) : i]
-        for one in shape.placed
-        for i in range(len(finding.path), len(one.path) + 1)
-    }
-    match finding.fault:
-        case Fault.MISSING:
-            return finding.path not in ends
-        case Fault.UNKNOWN:
-            return finding.path in ends
-        case Fault.TYPE:
-            return True
-        case _:
-            return False
 
 
 def _end_of(message: str) -> str:

@@ -136,12 +136,15 @@ class Vocabulary:
     )
     reward_amount: tuple[str, ...] = in_order("amount credits value total min minimum")
     """Inside a reward that is an object."""
-    reward_cents: tuple[str, ...] = ("amount_cents", "cents", "price_cents")
+    reward_cents: tuple[str, ...] = in_order(
+        "amount_cents cents price_cents cent_amount amount_minor minor_amount "
+        "minor_units",
+    )
     """The same in cents of a US dollar, each worth a credit (contract, section 1)."""
     reward_unit: tuple[str, ...] = ("unit", "currency", "units", "currency_code")
     reward_scale: tuple[str, ...] = in_order("exponent scale decimals decimal_places")
     """So many of the amount's last digits stand behind the point, as in ISO 4217."""
-    credit_units: frozenset[str] = frozenset({"", "credit", "credits", "cr", "crd"})
+    credit_units: frozenset[str] = word_set("credit credits cr crd crs cred xcr") | {""}
     """Units that are credits. Of other money only dollars with cents are converted."""
     credit_stems: tuple[str, ...] = ("credit", "crédit", "kredit", "kredyt", "кредит")
     """What units begin with that are credits, too, in other languages."""

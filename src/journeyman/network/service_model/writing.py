@@ -36,6 +36,7 @@ from journeyman.network.service_model.meaning import (
     affinity,
     around_all,
     is_of_one_value,
+    is_version,
     type_cost,
 )
 from journeyman.network.service_model.naming import (
@@ -317,6 +318,18 @@ def _is_measure(wanted: Wanted) -> bool:
     return not (MEASURE_WORDS | _DURATIONS.keys()).isdisjoint(words_of(wanted.path[-1]))
 
 
+def _is_of_a_moment(path: Path) -> bool:
+    """Return whether a name asks for what each change changes: what is known last."""
+    return words_of(path[-1])[:1] == _CONDITION or is_version(path[-1])
+
+
+def _may_recur(one: Placed) -> bool:
+    """Return whether what a record shows may stand in several objects: no id does."""
+    is_id = not ID_WORDS.isdisjoint(words_of(one.path[-1]))
+    is_shown = one.source.startswith((*GIVEN, RECORD)) and len(one.path) > 1
+    return is_shown and not is_id
+
+
 def _has_form(value: JSON, form: str) -> bool:
     shown = str(value) if isinstance(value, str | int) else ""
     return len(shown) <= _LONGEST_OF_A_FORM and bool(re.fullmatch(form, shown))
@@ -378,6 +391,8 @@ def _begins_as_named(value: JSON, path: Path) -> bool:
 
 
 _BEGINNING = re.compile(r"([^\W\d_]{2,8})[-_/]?\d[\w/-]*$")
+_LANGUAGE = re.compile(r"[a-z]{2}[-_][A-Z]{2}")
+"""A tag of a language and a region (RFC 5646), as texts in several have them."""
 _CONDITION = ("if",)
 _BEFORE = frozenset({"from", "current", "previous", "old", "expected", "if"})
 """Words of the names of a state that is changed, and not of what it becomes."""
@@ -450,6 +465,8 @@ _Weighed: TypeAlias = tuple[float, float, RequestShape]
 _OMITTED, _KNOWN_PLACE, _LISTED_NAME = -0.5, -0.3, -0.2
 """What evidence speaks for costs less than nothing; all else costs at least 0."""
 _MOST_ASSIGNMENTS = 40
+_MOST_TRIED = 400
+"""Of them, those in which one value would stand in two places included."""
 _MOST_BODIES = 400
 
 
@@ -599,16 +616,28 @@ class Writer:
         free = [one for one in self.known.wanted if self._is_free(one)]
         free.sort(key=lambda one: not one.is_required)
         options = [self._choices(one) for one in free]
-        for cost, found in cheapest(options, _MOST_ASSIGNMENTS):
+        left = _MOST_ASSIGNMENTS
+        for cost, found in cheapest(options, _MOST_TRIED):
             chosen = [one for one in found if one is not None]
-            sources = [one.source for one in chosen if one.source not in _REPEATABLE]
-            if len({*sources}) == len(sources):
+            valued = [
+                one
+                for one in chosen
+                if one.source not in _REPEATABLE and not is_header(one.path)
+            ]
+            # Each of two links may say of what `type` it is, as the record's do.
+            again = {(one.source, one.path[-1]) for one in valued if _may_recur(one)}
+            sources = [
+                *(one.source for one in valued if not _may_recur(one)),
+                *(source for source, _ in again),
+            ]
+            if left and len({*sources}) == len(sources):
+                left -= 1
                 wrappers = tuple(one.path for one in chosen if one.source == OBJECT)
                 placed = tuple(one for one in chosen if one.source != OBJECT)
                 # As long as the task has no name, a name is rather that.
                 filled = 0 if self._is_named(sources) else self._fillers_in(chosen)
-                again = self._names_again(sources)
-                yield cost + 1.5 * filled + 2.0 * again, placed, wrappers
+                named = self._names_again(sources)
+                yield cost + 1.5 * filled + 2.0 * named, placed, wrappers
 
     def _names_again(self, sources: Sequence[str]) -> int:
         """Count names that the task has beside its first, while the agent has none.
@@ -758,12 +787,12 @@ class Writer:
             # Whatever it is called: of what an answer gave, little is a UUID.
             cost = min(cost, 1.5 + cost / 10)
         cost = _cost_of_choice(wanted.options, value, cost)
-        is_condition = words_of(wanted.path[-1])[:1] == _CONDITION
-        cost += 1.0 * (is_condition and self._is_told_anew(source))
+        cost += 1.0 * (_is_of_a_moment(wanted.path) and self._is_told_anew(source))
         is_old = _is_where_it_stood(wanted, source)
         cost += 4.0 * (is_old or self._is_id_for_work(wanted, value))
         is_meant = source == wanted.means
         cost += 3.0 * (not is_meant and self._is_other_id(wanted.path[-1], source))
+        cost += 1.5 * self._is_outdone(wanted.path, source, value)
         if source in _EMPTY_ABLE and value in _EMPTY:
             cost += 2 if wanted.wants == "object" else 5
         return cost + self._cost_of_strange(wanted.path, source, value)
@@ -798,8 +827,12 @@ class Writer:
         return is_id and listed is not None and listed != value
 
     def _is_of_the_work(self, path: Path) -> bool:
-        """Return whether a `value` is that of the result: no other one is work."""
-        around = words_of(path[-2]) if path[-1:] == ("value",) and path[1:] else ()
+        """Return whether a `value` is that of the result: no other one is work.
+
+        So is what stands under the tag of a language there, such as `en-US`.
+        """
+        is_value = path[-1] == "value" or bool(_LANGUAGE.fullmatch(path[-1]))
+        around = words_of(path[-2]) if is_value and path[1:] else ()
         return self.action == "submit" and bool({*around} & {*RESULT_WORDS})
 
     def _is_at_home(self, path: Path) -> bool:
@@ -891,7 +924,8 @@ class Writer:
         cost = affinity(self.action, path, telling, self.style.noun)
         if self._is_id_of(path[-1], source):
             return 0.0
-        if source == "task_id" and path[-1] in {own, f"{own}s"}:
+        is_own = source == "task_id" and path[-1] in {own, f"{own}s"}
+        if is_own and cost < TOO_DEAR - 1:
             return min(cost, 0.5)  # the network's own name for it, or for several
         known = self.style.paths.get(source)
         if known == path:
@@ -916,6 +950,35 @@ class Writer:
         is_id = source.startswith(GIVEN) and {*words_of(leaf)} <= ID_WORDS | {"name"}
         kinds = (self.values.get(f"{above}.{word}") for word in _TYPE_WORDS)
         return is_id and any(spelling(str(k)) == spelling(name) for k in kinds if k)
+
+    def _is_outdone(self, path: Path, source: str, value: JSON) -> bool:
+        """Return whether an answer gave what a name rather means."""
+        is_made = source == "task_id" and self._is_made(path)
+        return is_made or self._was_listed(path[-1], source, value)
+
+    def _was_listed(self, name: str, source: str, value: JSON) -> bool:
+        """Return whether an answer only repeats what the record has, for another name.
+
+        Such as a `pool_id`, which no claim has made.
+        """
+        leaf = source.rpartition(".")[2]
+        is_repeated = self.values.get(RECORD + leaf) == value
+        is_other = ID_WORDS.isdisjoint([leaf]) and leaf != name
+        return is_repeated and is_other and source.startswith(GIVEN)
+
+    def _is_made(self, path: Path) -> bool:
+        """Return whether an answer showed a record that is called so, and has an id.
+
+        Such as an `order`, of a listing: an `order_id` is then hardly the listing's.
+        """
+        *noun, last = words_of(path[-1]) or ("",)
+        named = ("_".join(noun), "id")
+        return last == "id" and any(
+            source.startswith(GIVEN)
+            and tuple("_".join(words_of(one)) for one in source.split(".")[1:]) == named
+            and value not in (self.values.get("task_id"), self.values.get("agent_id"))
+            for source, value in self.values.items()
+        )
 
     def _is_other_id(self, name: str, source: str) -> bool:
         """Return whether records call the task so, and the value is none of it.

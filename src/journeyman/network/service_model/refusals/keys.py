@@ -63,7 +63,7 @@ SHOWN = word_set(
 )
 """Under these a body is shown that would do."""
 OF_THE_WHOLE = word_set(
-    "errors _errors non_field_errors nonFieldErrors __all__ _schema"
+    "errors _errors non_field_errors nonFieldErrors __all__ _schema base"
 )
 """Under these is what is said of the object around them, and of no field of it."""
 TREE_KEYS = frozenset({"errors", "properties", "items"})

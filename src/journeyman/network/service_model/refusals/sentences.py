@@ -1,7 +1,7 @@
 """Which names a sentence of a refusal is about, and what it says of them."""
 
 import re
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import chain, islice
@@ -632,7 +632,8 @@ class Prose:
         is_again = re.search(rf"[`'\"]{re.escape(path[-1])}[`'\"]", said)
         own = {spelling(path[-1])}
         is_object = isinstance(value_at(self._top, path), dict)
-        if is_object and fault_in(said) is Fault.MISSING:
+        is_lacking = is_object and fault_in(said) is Fault.MISSING
+        if is_lacking:
             is_again, own = None, set()  # it may lack a member of its name
         is_around = path[-1] in self._sent and not is_again
         inside = path if is_around else path[:-1] if is_again else above
@@ -641,7 +642,8 @@ class Prose:
         others = {
             spelling(one.path[-1])
             for one in named
-            if _is_marked(one.path[-1], said) and one.path[-1] not in self._values
+            if _is_marked(one.path[-1], said)
+            and (is_lacking or one.path[-1] not in self._values)
         }
         is_value = not re.search(r"[`'\"]value[`'\"]", said)
         if others - own - {"value" if is_value else ""}:
@@ -684,8 +686,12 @@ class Prose:
             return
         if "variant" not in text:
             for match in _ALLOWED.finditer(text):
-                names = self._named(match["names"])
+                is_of_names = bool(OF_A_FIELD.search(text))
+                names = [*self._named(match["names"], is_field=is_of_names)]
                 yield from _each(names, above, FieldFault((), Fault.ALLOWED))
+                if is_of_names and not match[0].startswith("did"):
+                    others = self._not_listed(names, above)
+                    yield from _each(others, above, FieldFault((), Fault.UNKNOWN))
             text = _ALLOWED.sub(" ", text)
         if not self._has_names(text):
             text = _OF_TWO_WORDS.sub(self._in_one_word, text)
@@ -694,6 +700,16 @@ class Prose:
         is_sent = subject is not None and subject[1] in self._sent
         if told != FieldFault((), Fault.VALUE) or is_sent or INVALID.search(text):
             yield from self._about_names(OTHERS.sub(" ", text), above, told)
+
+    def _not_listed(self, names: Sequence[Path], above: Path) -> Iterator[Path]:
+        """Return what was sent besides all that may be there, of several names."""
+        there = value_at(self._top, above) if above else self._top
+        if (
+            isinstance(there, dict)
+            and len(names) > 1
+            and {(o,) for o in there} & {*names}
+        ):
+            yield from ((one,) for one in there if (one,) not in names)
 
     def _has_names(self, text: str) -> bool:
         """Return whether a sentence has a name that is written as one.
@@ -789,7 +805,12 @@ class Prose:
         """Return the names that a sentence is about, rather those written as names."""
         first: list[Path] = []
         for match in chain.from_iterable(frame.finditer(text) for frame in _FRAMES):
-            named = self._named(match["names"], weak=self._is_told(match))
+            before = match.string[: match.start("names")]
+            named = self._named(
+                match["names"],
+                weak=self._is_told(match),
+                is_field=bool(_FIELD_BEFORE.search(before)),
+            )
             paths = [
                 one
                 for one in named
@@ -814,14 +835,17 @@ class Prose:
         )
         return is_code or bool(is_after_noun.search(text[:begins]))
 
-    def _named(self, names: str, *, weak: bool = False) -> Iterator[Path]:
+    def _named(
+        self, names: str, *, weak: bool = False, is_field: bool = False
+    ) -> Iterator[Path]:
         for match in re.finditer(rf"(?P<quote>{_QUOTE})(?P<name>{NAME})", names):
             name = match["name"]
             is_weak = weak and (name.lower() in WEAK_NAMES or name in self._sent)
             is_type = type_of_word(name) in NUMBERS or name == "UUID"
             is_word = name.lower() in NO_NAMES or is_type or is_day(wanted_type(name))
-            if match["quote"] and name in self._values and name not in self._sent:
-                continue  # a value of ours
+            is_value = name in self._values and name not in self._sent
+            if match["quote"] and is_value and not is_field:
+                continue
             if (is_word and not (match["quote"] or is_weak)) or is_class_name(name):
                 continue
             path = path_of(name, self._sent)
@@ -829,6 +853,7 @@ class Prose:
                 yield path
 
 
+_FIELD_BEFORE = any_case(r"\b(?:field|property|member|attribute)\W{0,3}$")
 _ERROR_NUMBER = LazyPattern(r"[A-Z]{1,8}[-_]?\d{2,}")
 """As in "HAPI-1820: Found incorrect type for element owner"."""
 _OF_A_SPAN = LazyPattern(

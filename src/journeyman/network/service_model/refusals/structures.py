@@ -356,7 +356,13 @@ class Walk:
         if above and name.isdigit():
             yield from self._in_item(inner, (*above, FIRST), said, depth=depth)
             return
-        if is_said and self._is_field(name, inner, said, fields=fields):
+        # Rails says under `base` what is wrong with no field, but may name one.
+        is_of_all = name in OF_THE_WHOLE and name not in self._names
+        if (
+            is_said
+            and not is_of_all
+            and self._is_field(name, inner, said, fields=fields)
+        ):
             yield from self._said_of((*above, *path_of(name)), map(str, texts), said)
             return
         if fields and isinstance(inner, dict) and _is_of_rules(inner):
@@ -371,9 +377,7 @@ class Walk:
         if fields and isinstance(inner, list):
             is_nested = _is_nested(inner)
             is_object = is_nested or (bool(inner) and all(map(self._is_saying, inner)))
-            # Cerberus has a list around the faults of an object, too.
-            is_listed = not isinstance(there, dict) and not _is_numbered(inner)
-            name = f"{name}.0" if is_nested and is_listed else name
+            name = f"{name}.0" if is_nested and _is_of_items(inner, there) else name
         path = path_of(name) if is_name(name) else _label_of(name, fields=fields)
         if is_object and (fields or is_sent) and not is_container and path:
             above, fields = (*above, *path), True
@@ -574,6 +578,11 @@ def _is_nested(told: list[JSON]) -> bool:
     return bool(told) and all(
         isinstance(one, list) or _is_of_lists(one) for one in told
     )
+
+
+def _is_of_items(told: list[JSON], there: JSON) -> bool:
+    # Cerberus has a list around the faults of an object, too.
+    return not isinstance(there, dict) and not _is_numbered(told)
 
 
 def _is_numbered(told: list[JSON]) -> bool:

@@ -331,8 +331,9 @@ def fault_in(said: str) -> Fault | None:
 
 _OF_WHAT_WAS_SENT = any_case(
     r"\b(?:set|sent|given) is of type \w+|\binvalid type: [^,]{1,80}, (?=expected )"
+    r"|(?<=\bexpected )\w{1,40} to be (?=an? )"
 )
-"""As Freshdesk and serde say before what they want."""
+"""As Freshdesk, serde and Shopify say before what they want."""
 
 
 def wanted_type(said: str) -> str:
@@ -386,6 +387,7 @@ def options_in(said: str, *, is_value: bool = True) -> tuple[str, ...]:
 
     `is_value`: the sentence is about a value. Else a list in it may be one of names.
     """
+    said = _CHANGED.sub(r'must be one of ["\1"]', said)
     said = _LABELLED.sub(r"\1", _ENTERED.sub("", said)).replace(" a/an ", " an ")
     said = _CODED.sub(lambda one: "|".join(_CODE.findall(one[0])), said[:MAX_TEXT])
     said = COMPARED.sub("", _OF_ONE.sub("be one of [", said))
@@ -428,6 +430,12 @@ def _phrases_in(said: str) -> tuple[str, ...]:
     return tuple(phrases[1].split(", ")) if phrases else ()
 
 
+_CHANGED = any_case(
+    r"\b(?:must|should|has to|needs? to|(?:can|may) only) (?:\w+ ){0,3}"
+    r"from ['\"`][^'\"`]{1,40}['\"`] to ['\"`]([^'\"`]{1,40})['\"`]"
+    r"(?:, not ['\"`][^'\"`]{1,40}['\"`])?"
+)
+"""As in `status must go from "open" to "taken"`."""
 _PHRASES = any_case(
     r"\b(?:choices|options|one of|values)(?: are)?: "
     r"([\w.+-]+(?: [\w.+-]+){0,3}(?:, [\w.+-]+(?: [\w.+-]+){0,3}){0,19})\W*$"
@@ -484,6 +492,11 @@ INTRODUCED = any_case(
 OF_A_FIELD = any_case(r"\b(?:fields?|propert(?:y|ies)|attributes?|parameters?)\b")
 ERROR_CODE = LazyPattern(r"E(?:RR)?[-_]?\d{2,6}")
 """Where a whole text is one."""
+OF_A_VERSION = any_case(
+    r"(?:update|edit|write) conflict|\bconcurren|modified|changed since"
+    r"|\b(?:version|revision|rev|etag|stale|outdated)\b"
+)
+"""In what is said of a conflict: what was sent is not what is there now."""
 _OF_A_DOCUMENT = any_case(r"\bdocument must (?:have|be|not have)\b")
 """CouchDB, whose rules for what may be written answer with 403."""
 _OF_A_RIGHT = any_case(
