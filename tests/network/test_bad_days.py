@@ -12,6 +12,7 @@ from tests.network.conftest import (
     answer,
     drip,
     hang_up,
+    identity_at,
     raw,
     reset,
     stall,
@@ -23,7 +24,9 @@ from journeyman.domain.outcomes import Confirmed, NotSent, Refusal, Refused, Unk
 from journeyman.domain.tasks import JSON, IdempotencyKey, Task, TaskId
 from journeyman.network.client import NetworkClient
 from journeyman.network.http import HttpLimits
+from journeyman.network.service_model.context import Sent
 from journeyman.network.service_model.evidence import Observed
+from journeyman.network.service_model.refusals.faults import FieldFault
 from journeyman.network.service_model.search import RequestSearch
 from journeyman.testing import RecordingLog
 
@@ -364,6 +367,27 @@ class Stumbling(RequestSearch):
 
     def look_at(self, body: JSON) -> None:
         raise ZeroDivisionError(f"ours, over {body}")
+
+    def findings_in(self, refused: Refused, sent: Sent) -> tuple[FieldFault, ...]:
+        raise ZeroDivisionError(f"ours, over {refused.answer} to {sent.body}")
+
+
+async def test_after_a_bug_in_reading_a_refusal_the_request_is_written_otherwise(
+    server: ScriptedServer, log: RecordingLog
+) -> None:
+    server.will(answer(422, {"error": "pad is missing"}), answer(200, {}))
+    search = Stumbling(owner={}, clock=StoppedClock(), log=log)
+    client = NetworkClient(
+        base_url=server.base_url, log=log, clock=StoppedClock(), search=search
+    )
+    client.identify(identity_at(server.base_url))
+
+    async with client:
+        outcome = await client.claim(TASK, KEY)
+
+    assert isinstance(outcome, Confirmed)
+    (told,) = log.named("network.bug")
+    assert told["doing"] == "reading a refusal of claim"
 
 
 async def test_a_bug_in_reading_an_answer_makes_its_outcome_unknown_and_is_told(

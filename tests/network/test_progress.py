@@ -159,6 +159,12 @@ async def test_a_submission_may_pay(
     [
         (409, {"error": "review_pending"}, Refusal.PENDING, Progress.IN_REVIEW),
         (422, {"message": "not yet approved"}, Refusal.PENDING, Progress.IN_REVIEW),
+        (
+            400,
+            {"Message": "This operation can be called with a status of: Approved"},
+            Refusal.PENDING,
+            Progress.IN_REVIEW,
+        ),
         (425, {}, Refusal.PENDING, Progress.IN_REVIEW),
         (409, "still rendering, try again in 3 s", Refusal.PENDING, Progress.IN_REVIEW),
         (409, {"say": "Try again shortly."}, Refusal.PENDING, Progress.IN_REVIEW),

@@ -1021,3 +1021,40 @@ def test_json_that_is_called_a_text_is_the_text() -> None:
     tasks = read(records(lambda n: {"id": f"t{n}", "text": texts[n], "reward": 1}))
 
     assert [one.text for one in tasks] == texts[:4]
+
+
+def test_things_with_states_of_their_own_are_the_tasks_and_not_their_groups() -> None:
+    groups = records(
+        lambda n: {
+            "id": f"tide-{n}",
+            "title": "Tide watch",
+            "text": TEXTS[n],
+            "reward": 4,
+            "watches": [
+                {"id": f"w-{n}-{k}", "text": TEXTS[n], "status": "open"}
+                for k in range(2)
+            ],
+        }
+    )
+
+    tasks = read({"boards": groups})
+
+    assert [one.id for one in tasks] == [
+        f"w-{n}-{k}" for n in range(4) for k in range(2)
+    ]
+    assert {one.reward for one in tasks} == {4}
+
+
+def test_a_rate_of_a_currency_or_of_a_tax_is_no_pay() -> None:
+    tasks = read(
+        records(
+            lambda n: {
+                "id": f"t-{n}",
+                "text": TEXTS[n],
+                "currency_rate": 1.0 + n,
+                "terms": {"unit_fee": 5 + n, "quota": 2},
+            }
+        )
+    )
+
+    assert [one.reward for one in tasks] == [5, 6, 7, 8]

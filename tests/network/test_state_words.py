@@ -77,8 +77,24 @@ def test_a_network_with_a_word_for_each_task_has_no_states_there(
     assert words.meaning("yet another") is usual
 
 
+@pytest.mark.parametrize(
+    ("word", "meaning"),
+    [("submitted", Meaning.UNKNOWN), ("done", Meaning.TAKEN), ("open", Meaning.OPEN)],
+)
+def test_a_word_for_what_is_taken_may_be_doubted_and_one_for_what_is_over_not(
+    word: str, meaning: Meaning
+) -> None:
+    assert StateWords().doubt(word).meaning(word) is meaning
+
+
+def test_a_word_that_was_learned_is_not_doubted() -> None:
+    words = StateWords().learn("assigned", is_claimed=True)
+
+    assert words.doubt("assigned") is words
+
+
 def test_what_was_learned_is_kept_and_read_back() -> None:
-    asked = StateWords().ask("neu", "t9")
+    asked = StateWords().ask("neu", "t9").doubt("submitted")
     words = asked.learn("queued", is_claimed=True).learn("weg", is_claimed=False)
 
     for each in (StateWords(), asked, words):

@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from random import Random
-from types import ModuleType, SimpleNamespace
+from types import FunctionType, ModuleType, SimpleNamespace
 from typing import Any
 
 import anyio
@@ -127,7 +127,9 @@ def simulated_in(module: ModuleType, timeline: "Timeline") -> Iterator[None]:
         "datetime": _simulated_datetime(timeline.clock.now),
         "date": _simulated_date(timeline.clock.now),
     }
-    used = {name: value for name, value in simulated.items() if name in vars(module)}
+    # A function of the module's own may be called `date`.
+    own = {n for n, v in vars(module).items() if isinstance(v, FunctionType)}
+    used = {n: v for n, v in simulated.items() if n in vars(module).keys() - own}
     with _named(module, used):
         yield
 

@@ -321,6 +321,76 @@ async def test_refusals_before_the_first_claim_may_be_about_its_form(
     assert loop.journal.tasks.counts() == {"completed": 1, "lost": 3}
 
 
+async def test_that_all_of_a_market_is_taken_is_doubted(
+    loop: Loop, market: ScriptedMarket
+) -> None:
+    submitted = [task(f"t{n}", status="submitted") for n in range(3)]
+    for _ in range(2):
+        market.pages = [listing(*submitted)]
+        await loop.discover.look()
+        async with loop.running():
+            await loop.quiet()
+
+    assert loop.journal.tasks.counts() == {"completed": 3}
+
+
+@pytest.mark.parametrize(
+    "tasks",
+    [
+        [task(f"t{n}", status="submitted") for n in range(2)],
+        [task(f"t{n}", status="done") for n in range(3)],
+    ],
+)
+async def test_few_tasks_or_those_that_are_over_are_taken_as_they_say(
+    loop: Loop, market: ScriptedMarket, tasks: list[Task]
+) -> None:
+    market.pages = [listing(*tasks)]
+
+    await loop.discover.look()
+
+    assert loop.journal.tasks.counts() == {"skipped": len(tasks)}
+
+
+async def test_what_others_have_is_taken_as_it_says(
+    loop: Loop, market: ScriptedMarket
+) -> None:
+    others = [task(f"t{n}", status="submitted", claimant="other") for n in range(3)]
+    market.pages = [listing(*others), listing(task("t3", status="submitted"))]
+
+    for _ in range(2):
+        await loop.discover.look()
+
+    assert loop.journal.tasks.counts() == {"skipped": 4}
+
+
+async def test_after_a_claim_that_went_well_all_may_be_taken(
+    loop: Loop, market: ScriptedMarket
+) -> None:
+    market.pages = [listing(task("t0"))]
+    await loop.discover.look()
+    async with loop.running():
+        await loop.quiet()
+
+    market.pages = [listing(*[task(f"t{n}", status="submitted") for n in range(3)])]
+    await loop.discover.look()
+
+    assert loop.journal.tasks.counts() == {"completed": 1, "skipped": 2}
+
+
+async def test_a_word_that_is_doubted_and_refused_means_what_it_says(
+    loop: Loop, market: ScriptedMarket
+) -> None:
+    market.script["claim"] = [CONFLICT] * 3
+    submitted = [task(f"t{n}", status="submitted") for n in range(5)]
+    for _ in range(4):
+        market.pages = [listing(*submitted)]
+        await loop.discover.look()
+        async with loop.running():
+            await loop.quiet()
+
+    assert loop.journal.tasks.counts() == {"lost": 1, "skipped": 4}
+
+
 async def test_before_the_first_claim_the_commonest_word_is_asked_about(
     loop: Loop, market: ScriptedMarket
 ) -> None:

@@ -401,6 +401,8 @@ def _that_says_no(body: dict[str, JSON], outer: Fields, expects: Expects) -> JSO
         return None
     is_yes = outer.says(NAMES["no_flags"], flag=True)
     layers = [] if is_yes or expects is not Expects.RECEIPT else layers_of(body)
+    if any(_is_of_a_no(one.body) for one in layers):
+        return body
     failed = next((one.body for one in layers[1:] if _has_failed(one.fields)), None)
     # A header may only say that it failed, and what is beside it why.
     is_told = failed and (
@@ -439,6 +441,17 @@ def _has_failed(seen: Fields) -> bool:
     return is_false or (has_failed and not is_yes)
 
 
+def _is_of_a_no(layer: Mapping[str, JSON]) -> bool:
+    """Return whether an answer says that it is a no: `{"type": "order.declined"}`."""
+    return any(
+        words_of(name)[-1:] == ("type",)
+        and isinstance(value, str)
+        and not _NOES.isdisjoint(words_of(value)[-1:])
+        for name, value in layer.items()
+    )
+
+
+_NOES = word_set("declined refused denied rejected fault error failure failed")
 _OF_A_PAYMENT = frozenset({"amount", "currency"})
 
 

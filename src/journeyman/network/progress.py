@@ -122,6 +122,7 @@ _SAID = _patterns(
         f"(?:has|have|needs?) to be {_LOOKED_AT} first",
         r"(?:it|(?:the|our) \w+) (?:is|are|has) not \w+ yet",
         "come back (?:later|soon|in )",
+        r"can (?:only )?be called with a (?:status|state) of",
         r"not yet(?=\W*$)",
         "needs? (?:a|another) (?:moment|minute|second)",
         "still with (?:the|our) (?!previous|other|first|last)",

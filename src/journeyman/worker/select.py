@@ -40,6 +40,8 @@ GATES = {
 """The rules that hold whatever strategies say, in their order: the name of each, and
 the first words of the reason where it fails."""
 
+FEWEST_ALIKE = 3
+"""Tasks in one state, from which on it is doubted that they all are taken."""
 MOST_SETTLED = 10_000
 """Pages and portions that are known to be decided: of a million tasks."""
 _UNDECIDED = frozenset({TaskState.SEEN, TaskState.WANTED, TaskState.CLAIMING})
@@ -159,7 +161,18 @@ class Select:
 
     def _look_at_states(self, tasks: tuple[Task, ...]) -> None:
         self._learn_states({task.id: task.status for task in tasks})
+        self._doubt_states(tasks)
         self._askable = self._worth_asking(tasks)
+
+    def _doubt_states(self, tasks: tuple[Task, ...]) -> None:
+        """Doubt that all of a market is taken, as long as no claim has gone well."""
+        words = {task.status for task in tasks}
+        is_alike = len(words) == 1 and len(tasks) >= FEWEST_ALIKE
+        if is_alike and all(one.claimant is None for one in tasks):
+            states = self.states.doubt(*words)
+            if states is not self.states and not self._has_claimed():
+                with self.journal.tx("state words"):
+                    self._keep_states(states)
 
     def _known(self, tasks: tuple[Task, ...]) -> dict[TaskId, KnownTask]:
         return self.journal.tasks.last_decisions([task.id for task in tasks])
@@ -232,6 +245,8 @@ class Select:
             state = self._state_of(task_id)
             if state not in _UNDECIDED:
                 is_claimed = self._is_claimed(state)
+                if state is TaskState.LOST and word in states.doubted:
+                    is_claimed = False  # as the word says
                 is_same = shown.get(TaskId(task_id)) == word
                 states = states.learn(word, is_claimed=is_claimed, is_sure=is_same)
                 meaning = states.meaning(word)

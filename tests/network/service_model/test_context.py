@@ -5,12 +5,16 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
+from hypothesis import given as for_all
+from hypothesis import settings
+from hypothesis import strategies as st
 from tests.network.conftest import identity_at
 from tests.network.service_model.strict_network import (
     BASE_URL,
     StrictNetwork,
     client_of,
 )
+from tests.network.service_model.test_refusals import BODIES
 from tests.network.service_model.test_search import (
     KEY,
     RESULT,
@@ -283,3 +287,90 @@ async def test_a_role_may_not_write_what_stands_in_for_something() -> None:
     bodies = await claimed_with(missing("comment"), (403, told))
 
     assert len(bodies) == 3
+
+
+async def test_a_value_that_is_named_is_sent_as_the_last_answer_has_it() -> None:
+    said: JSON = {"error": "signed_by: must be the scribe_name of the engagement"}
+    given: dict[str, JSON] = {
+        "claim.scribe_name": "Odo",
+        "claim.engagement.scribe_name": "Odo",
+    }
+
+    *_, last = await submitted_with(
+        missing("signed_by"), (422, said), given=given, record={"scribe_name": "none"}
+    )
+
+    assert last["signed_by"] == "Odo"
+
+
+async def test_an_amount_is_asked_for_by_itself_where_money_has_one() -> None:
+    record: dict[str, JSON] = {"asking": {"amount": 900, "currency": "CRD"}}
+
+    *_, last = await claimed_with(missing("amount"), task=replace(TASK, raw=record))
+
+    assert last["amount"] == 900
+
+
+async def test_a_uuid_of_the_record_is_less_than_one_of_ours_that_was_made() -> None:
+    record: dict[str, JSON] = {"stall": "8f14e45f-ceea-467f-ab10-0123456789ab"}
+    bad: JSON = {"errors": [{"field": "berth", "message": "must be a uuid"}]}
+
+    *_, last = await claimed_with(
+        missing("berth"), (400, bad), task=replace(TASK, raw=record)
+    )
+
+    assert last["berth"] == record["stall"]
+
+
+async def test_what_may_be_chosen_is_as_the_record_has_it() -> None:
+    bad: JSON = {
+        "errors": [{"field": "trade", "message": "must be one of: GAS, WATER, POWER"}]
+    }
+
+    *_, last = await claimed_with(
+        missing("trade"), (400, bad), task=replace(TASK, raw={"branch": "POWER"})
+    )
+
+    assert last["trade"] == "POWER"
+
+
+async def test_of_events_an_action_is_the_one_that_is_called_so() -> None:
+    network = StrictNetwork(SNAKE)
+    told = "is not an event of a card (reserve, deliver, settle)"
+    bad: JSON = {"errors": [{"field": "event", "message": told}]}
+    network.answers = [missing("event"), (400, bad), (200, {}), (200, {}), (200, {})]
+
+    async with client_of(network) as client:
+        await client.claim(TASK, KEY)
+        await client.submit(TASK, RESULT, KEY)
+        await client.complete(TASK, KEY)
+
+    sent = [network.bodies(one)[-1] for one in ("claim", "submit", "complete")]
+    assert [one["event"] for one in sent] == ["reserve", "deliver", "settle"]
+
+
+async def test_an_id_that_is_not_found_may_be_a_list_of_them() -> None:
+    lost: JSON = {"message": "Not found."}
+
+    bodies = await submitted_with(
+        missing("lease_id"), (404, lost), given={"claim.id": ["c-1"]}
+    )
+
+    assert bodies[1]["lease_id"] == ["c-1"]
+
+
+NAMES = st.sampled_from(["id", "name", "version", "status", "type", "amount", "a", "b"])
+GIVEN = st.sampled_from(["claim.id", "claim.a", "claim.version", "claim.lease.id"])
+NOES = st.lists(
+    st.tuples(st.sampled_from([200, 400, 404, 409, 412, 422]), BODIES), max_size=5
+)
+
+
+@settings(deadline=None)
+@for_all(NOES, st.dictionaries(NAMES, BODIES), st.dictionaries(GIVEN, BODIES))
+async def test_whatever_a_network_says_about_a_task_ends_in_an_outcome(
+    noes: list[tuple[int, JSON]], record: dict[str, JSON], given: dict[str, JSON]
+) -> None:
+    bodies = await submitted_with(*noes, given=given, record=record)
+
+    assert bodies

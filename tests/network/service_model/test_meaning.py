@@ -8,6 +8,7 @@ from journeyman.network.service_model.meaning import (
     TOO_DEAR,
     affinity,
 )
+from journeyman.network.service_model.naming import singular
 
 
 @pytest.mark.parametrize(
@@ -84,3 +85,33 @@ def test_by_when_is_no_agent(name: str) -> None:
     ahead = affinity("claim", path, "ahead", "task")
     assert ahead < affinity("claim", path, "agent_id", "task")
     assert affinity("claim", ("claimed_by",), "agent_id", "task") <= FITS + 1
+
+
+@pytest.mark.parametrize("name", ["unique_request_token", "request_token"])
+def test_a_request_token_is_the_key_of_ours(name: str) -> None:
+    key = affinity("claim", (name,), "key", "task")
+
+    assert key <= FITS
+
+
+def test_what_is_scheduled_is_ahead() -> None:
+    path = ("schedule_time",)
+    ahead = affinity("submit", path, "ahead", "task")
+
+    assert ahead < affinity("submit", path, "now", "task")
+
+
+@pytest.mark.parametrize(
+    ("several", "one"),
+    [
+        ("watches", "watch"),
+        ("entries", "entry"),
+        ("boxes", "box"),
+        ("dishes", "dish"),
+        ("classes", "class"),
+        ("address", "address"),
+        ("notices", "notice"),
+    ],
+)
+def test_one_of_several_is_called_in_the_singular(several: str, one: str) -> None:
+    assert singular(several) == one

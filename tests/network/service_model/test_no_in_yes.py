@@ -104,3 +104,20 @@ async def test_what_a_yes_says_is_no_no(told: JSON) -> None:
         assert isinstance(await client.claim(TASKS[0], key(0)), Confirmed)
 
     assert len(network.bodies()) == 1
+
+
+@pytest.mark.parametrize("kind", ["order.declined", "claim_rejected", "ClaimFault"])
+async def test_an_answer_whose_type_is_a_no_is_one(kind: str) -> None:
+    network = StrictNetwork(SNAKE)
+    network.answers += [(200, {"type": kind, "data": {"note": "another has it"}})] * 9
+
+    async with client_of(network) as client:
+        assert isinstance(await client.claim(TASKS[0], key(0)), Refused)
+
+
+async def test_an_answer_whose_type_tells_a_yes_is_one() -> None:
+    network = StrictNetwork(SNAKE)
+    network.answers += [(200, {"type": "order.accepted", "kind": "never declined"})]
+
+    async with client_of(network) as client:
+        assert isinstance(await client.claim(TASKS[0], key(0)), Confirmed)

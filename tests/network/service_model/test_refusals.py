@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from journeyman.domain.tasks import JSON
+from journeyman.network.service_model.naming import walk
 from journeyman.network.service_model.refusals.faults import Fault, FieldFault
 from journeyman.network.service_model.refusals.refusal import means_our_id, read_refusal
 from journeyman.network.service_model.refusals.sentences import path_of
@@ -948,9 +949,40 @@ def test_a_judgement_of_a_value_is_neither_missing_nor_unknown() -> None:
     assert said(body, sent={"result": "x"}) == {"result": Fault.TYPE}
 
 
-SCALARS = st.none() | st.booleans() | st.integers() | st.text(max_size=60)
+SAYINGS = [
+    *("/", "/a", "/a/0/b", "$", "$.a", "#/a", "a", "a.b", "body", "", "0"),
+    *(
+        "is missing",
+        "a is required",
+        "must be a string",
+        "Expected object - got string.",
+    ),
+    *("Properties not allowed: a, b.", "must be one of: c, d", "unknown field `a`"),
+    *("must be wrapped in `b`", "must be the a_name of b", "[:map [:a :uuid]]"),
+]
+SCALARS = (
+    st.sampled_from(SAYINGS)
+    | st.none()
+    | st.booleans()
+    | st.integers()
+    | st.text(max_size=60)
+)
 KEYS = st.sampled_from(
-    ["loc", "path", "keys", "errors", "detail", "message", "params", "missing", "$"]
+    [
+        *("loc", "path", "keys", "errors", "detail", "message", "params", "missing"),
+        *(
+            "$",
+            "a",
+            "b",
+            "body",
+            "name",
+            "pointer",
+            "schema",
+            "type",
+            "code",
+            "expected",
+        ),
+    ]
 ) | st.text(max_size=8)
 BODIES: st.SearchStrategy[JSON] = st.recursive(
     SCALARS,
@@ -962,9 +994,10 @@ BODIES: st.SearchStrategy[JSON] = st.recursive(
 @settings(deadline=None)
 @given(BODIES, st.text(max_size=80), BODIES)
 def test_no_refusal_is_too_odd_to_be_read(body: JSON, message: str, sent: JSON) -> None:
+    ours = {name for way, _ in walk(sent) for name in way}
     for found in read_refusal(body, message, sent):
         assert found.path
-        assert all(part.isprintable() for part in found.path)
+        assert all(part.isprintable() or part in ours for part in found.path)
 
 
 @pytest.mark.parametrize(
@@ -3971,3 +4004,146 @@ def test_a_state_has_to_go_to_the_second_of_two_and_not_to_a_third() -> None:
     fault = only(read_refusal({"reason": told}, "", {"status": "done"}))
 
     assert (fault.path, fault.options) == (("status",), ("taken",))
+
+
+def test_what_is_wrong_at_a_place_may_be_told_by_a_name() -> None:
+    told: JSON = {"errors": [{"name": "notResolvable", "path": ["assignedTo"]}]}
+
+    fault = only(read_refusal(told, "", {"assignedTo": "7", "entry": "8"}))
+
+    assert (fault.path, fault.fault) == (("assignedTo",), Fault.VALUE)
+
+
+@pytest.mark.parametrize(
+    ("told", "name"),
+    [
+        ("Comment: Body: cannot be blank", "comment.body"),
+        ("Comment: cannot be blank", "comment"),
+        ("Note: Body: cannot be blank", "comment"),
+    ],
+)
+def test_of_two_labels_the_second_is_in_the_first(told: str, name: str) -> None:
+    fault: JSON = {"description": told, "error": "BlankValue"}
+
+    assert said({"details": {"comment": [fault]}}) == {name: Fault.MISSING}
+
+
+def test_of_faults_at_a_path_the_sentences_around_them_are_no_fields() -> None:
+    faults: JSON = [
+        {"path": "/", "message": "Properties not allowed: task_id, agent_id."},
+        {"path": "/order", "message": "Missing property."},
+    ]
+    told: JSON = {"text": "the envelope does not validate", "errors": faults}
+
+    assert said({"header": {"sender": "depot"}, "body": told}).keys() == {
+        "task_id",
+        "agent_id",
+        "order",
+    }
+
+
+def test_what_is_wrong_at_the_root_is_of_no_field_below() -> None:
+    fault: JSON = {"path": "/", "message": "Properties not allowed: text."}
+    told: JSON = {"body": {"errors": {"text": fault}}}
+
+    found = read_refusal(told, "", {"body": {}, "text": "x"})
+
+    assert all(one.path for one in found)
+
+
+def test_a_body_that_is_one_value_has_no_name() -> None:
+    found = read_refusal({"error": "unknown field `a`"}, "", "a")
+
+    assert all(one.path for one in found)
+
+
+def test_a_name_that_was_sent_may_have_any_letters() -> None:
+    body: JSON = {"error": "task_id is missing"}
+
+    assert said(body, sent={"\\1": 7}) == {"task_id": Fault.MISSING}
+
+
+@pytest.mark.parametrize(("what", "is_member"), [("is missing", True), ("bad", False)])
+def test_a_pointer_to_the_body_is_a_member_only_where_that_is_missing(
+    what: str, *, is_member: bool
+) -> None:
+    told: JSON = {"errors": [{"pointer": "/body", "detail": what}]}
+
+    found = read_refusal(told, "", {"x": 1})
+
+    assert (("body",) in [one.path for one in found]) is is_member
+
+
+def test_a_json_pointer_is_from_the_root_wherever_it_is_told() -> None:
+    fault: JSON = {"pointer": "/order/id", "detail": "is missing"}
+    told: JSON = {"order": {"errors": [fault]}}
+
+    assert said(told, sent={"order": {}}) == {"order.id": Fault.MISSING}
+
+
+def malli(schema: str, message: str) -> JSON:
+    fault: JSON = {"path": ["entry"], "schema": schema, "message": message}
+    return {"errors": [fault], "coercion": "malli"}
+
+
+def test_a_schema_of_malli_has_the_type_that_is_wanted() -> None:
+    told = malli("[:map {:closed true} [:text :string]]", "invalid type")
+
+    fault = only(read_refusal(told, "", {"entry": "x"}))
+
+    assert (fault.path, fault.wants) == (("entry",), "object")
+
+
+def test_of_a_key_that_is_missing_the_schema_is_of_what_is_around_it() -> None:
+    told = malli("[:map [:entry :uuid]]", "missing required key")
+
+    fault = only(read_refusal(told, "", {}))
+
+    assert (fault.path, fault.fault, fault.wants) == (("entry",), Fault.MISSING, "")
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        'expected the parameters under "engagement"',
+        "The request body must be wrapped in an object called `engagement`.",
+    ],
+)
+def test_a_sentence_says_in_which_object_everything_has_to_be(told: str) -> None:
+    fault = only(read_refusal({"error": told}, "", {"task_id": "7"}))
+
+    assert (fault.path, fault.fault, fault.wants, fault.is_root) == (
+        ("engagement",),
+        Fault.MISSING,
+        "object",
+        True,
+    )
+
+
+def test_an_object_that_is_there_is_not_asked_for_around_everything() -> None:
+    told = 'expected the parameters under "engagement"'
+
+    found = read_refusal({"error": told}, "", {"engagement": {"task_id": "7"}})
+
+    assert {one.fault for one in found} <= {Fault.VALUE}
+
+
+def test_what_is_not_among_some_words_has_to_be_one_of_them() -> None:
+    told = "is not an event of a card (reserve, deliver, settle)"
+    body: JSON = {"errors": {"name": [told]}}
+
+    fault = only(read_refusal(body, "", {"event": {"name": "start"}}))
+
+    assert fault.options == ("reserve", "deliver", "settle")
+
+
+def test_an_enum_may_have_one_value() -> None:
+    body: JSON = {"errors": [{"field": "kind", "message": "Not in enum list: scribe."}]}
+
+    assert only(read_refusal(body, "", {"kind": "x"})).options == ("scribe",)
+
+
+def test_a_parameter_that_must_be_something_is_no_unknown_one() -> None:
+    told = "Invalid parameter: lane must be a string"
+
+    assert said(None, sent={"lane": 3}, message=told) == {"lane": Fault.TYPE}

@@ -20,7 +20,11 @@ from journeyman.network.service_model.meaning import (
     is_version,
 )
 from journeyman.network.service_model.model import ServiceModel, without_method
-from journeyman.network.service_model.naming import ID_WORDS, speaks_of, words_of
+from journeyman.network.service_model.naming import (
+    ID_WORDS,
+    speaks_of,
+    words_of,
+)
 from journeyman.network.service_model.reading import (
     NAMES,
     as_exact_credits,
@@ -91,7 +95,8 @@ def read_in_context(
     findings = _by_record(findings, refused, sent.record)
     if len(findings) == 1:
         means = "agent_id" if means_our_id(refused.answer or refused.message) else ""
-        found = replace(findings[0], means=means or findings[0].means)
+        means = means or findings[0].means or _named_source(findings[0], refused, sent)
+        found = replace(findings[0], means=means)
         return (_of_our_id(found, sent.shape),)
     return findings
 
@@ -123,6 +128,29 @@ def _by_value(
     is_open = is_open and not any(meant_by(one, shape) for one in findings)
     stale = _of_version(message, shape, sent.known) if is_open else ()
     return lacking or stale or findings
+
+
+def _named_source(found: FieldFault, refused: outcomes.Refused, sent: Sent) -> str:
+    """Return which value is meant where a sentence has its name, as in an answer.
+
+    As in "signed_by: must be the scribe_name of the engagement".
+    """
+    if found.fault is not Fault.VALUE:
+        return ""
+    words = {word for text in _texts(refused) for word in _WORDS.findall(text)}
+    named = [
+        source
+        for source, value in sent.known.items()
+        if source.startswith((*GIVEN, RECORD))
+        and len(words_of(name := source.rpartition(".")[2])) > 1
+        and name in words
+        and name != found.path[-1]
+    ]
+    # The last answer knows better, and any answer better than the listing.
+    told = (RECORD, *GIVEN)
+    return max(
+        named, key=lambda one: told.index(f"{one.partition('.')[0]}."), default=""
+    )
 
 
 def _by_record(
@@ -195,7 +223,9 @@ def _as_shown(found: FieldFault, record: Mapping[str, JSON]) -> tuple[FieldFault
     what the task pays, whatever the record calls that.
     """
     words = {*words_of(found.path[-1])}
-    price = _money_in(record) if words <= PRICES else None
+    money = _money_in(record) if words <= PRICES else {}
+    # An `amount` that is one of its members is asked for by itself.
+    price = money if found.path[-1] not in money else None
     there = record.get(found.path[-1], price)
     is_lacking = found.fault in {Fault.MISSING, Fault.TYPE}
     is_object = is_lacking and found.wants in {"", "object"}
@@ -207,8 +237,8 @@ def _as_shown(found: FieldFault, record: Mapping[str, JSON]) -> tuple[FieldFault
     return tuple(shown) or (found,)
 
 
-def _money_in(record: Mapping[str, JSON]) -> JSON:
-    """Return the object with what a task pays and in which currency, if it is one."""
+def _money_in(record: Mapping[str, JSON]) -> dict[str, JSON]:
+    """Return the object with what a task pays and in which currency, or nothing."""
     objects = (one for one in record.values() if isinstance(one, dict))
     money = [
         one
@@ -216,7 +246,7 @@ def _money_in(record: Mapping[str, JSON]) -> JSON:
         if as_exact_credits(one) is not None
         and not {*map(spelling, one)}.isdisjoint(NAMES["reward_unit"])
     ]
-    return money[0] if len(money) == 1 else None
+    return money[0] if len(money) == 1 else {}
 
 
 def _of_words(
@@ -243,7 +273,7 @@ def _of_quoted(
 
     As in `{"details": {"type": "Entry", "id": "T-pMOU"}}` of the id of a claim.
     """
-    said = {*_texts(refused)}
+    said = [*_texts(refused)]
     given = (one for one in shape.placed if one.source.startswith(GIVEN))
     wrong = [one for one in given if values.get(one.source) in said]
     return tuple(FieldFault(one.path, Fault.VALUE, "id") for one in wrong[:1])

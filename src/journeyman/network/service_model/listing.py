@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from itertools import chain, zip_longest
 from types import MappingProxyType
 
 from journeyman.domain.tasks import JSON, Task, TaskId
 from journeyman.network.service_model.naming import (
     Path,
+    singular,
     type_of,
     value_at,
     word_set,
@@ -287,7 +287,11 @@ class ListingReader:
 
     def _learn(self, answer: JSON, groups: list[_Array]) -> _Form:
         """Find roles; of few records, where they were when there were more of them."""
-        records = [record for group in groups for record in group.records]
+        records = [
+            _in_group(record, group.around)
+            for group in groups
+            for record in group.records
+        ]
         if not records:
             return _Form(self._record)
         has_keys = any(map(_has_own_keys, groups))
@@ -411,12 +415,19 @@ class ListingReader:
         likeness = _likenesses(array, self._record)
         is_tasks = sum(likeness) > _TASK_LIKENESS * len(likeness)
         groups = [one for one in array.records[:_MOST_GROUPS] if isinstance(one, dict)]
-        for group, (name, value) in ((g, item) for g in groups for item in g.items()):
-            if not isinstance(value, list) or not _has_objects(value):
+        inside = [
+            (group, name, value)
+            for group in groups
+            for name, value in group.items()
+            if isinstance(value, list) and _has_objects(value)
+        ]
+        names = {name for _, name, _ in inside}
+        parts = {name for name in names if self._is_part(groups[:_SAMPLE], name)}
+        for group, name, value in inside:
+            if name in parts:
                 continue
-            if self._is_part(array, name):
-                continue
-            if not is_tasks or not _TASKS_WORDS.isdisjoint(words_of(name)):
+            is_named = not _TASKS_WORDS.isdisjoint(words_of(name))
+            if not is_tasks or is_named or self._tells_states(value, group):
                 label = array.label or self._word_for(group)
                 around = {**array.around, **_described_alone(array.path, group)}
                 inner = _Array((*array.path, name), value, label=label, around=around)
@@ -424,20 +435,23 @@ class ListingReader:
                 if levels > 1:
                     yield from self._inside(inner, levels - 1)
 
-    def _is_part(self, array: _Array, name: str) -> bool:
+    def _tells_states(self, inside: list[JSON], group: dict[str, JSON]) -> bool:
+        """Return whether things in a group have states of their own, as tasks have."""
+        states = (self._record.state_of(one) for one in inside[:_SAMPLE])
+        return self._record.state_of(group) is None and None not in {*states}
+
+    def _is_part(self, groups: list[dict[str, JSON]], name: str) -> bool:
         """Return whether each of several tasks has one thing in it, which is no task.
 
         As Toloka's suites have, which are paid as a whole: `{"tasks": [{"id": ...}]}`.
         """
-        groups = [one for one in array.records[:_SAMPLE] if isinstance(one, dict)]
-        inside = [
-            one for one in map(partial(_only_in, name), groups) if one is not None
-        ]
+        told = (group.get(name) for group in groups)
+        inside = [one[0] for one in told if isinstance(one, list) and len(one) == 1]
         if not len(inside) == len(groups) >= _FEW_GROUPS:
             return False
-        inner = self._reader_of(_Array((*array.path, name), inside))
-        is_paid = map(self._reader_of(array).promises_reward, groups)
-        return all(is_paid) and not any(map(inner.promises_reward, inside))
+        around, inner = (self._reader_of(_Array((), one)) for one in (groups, inside))
+        is_paid = all(map(around.promises_reward, groups))
+        return is_paid and not any(map(inner.promises_reward, inside))
 
     def _walk(
         self, answer: JSON, *, with_keyed: bool = True
@@ -493,7 +507,17 @@ class ListingReader:
             return 0  # an id alone, under a name that says nothing
         # Of groups and what is in them, alike as tasks, the groups are none.
         holds_groups = any(map(_holds_objects, array.records[:_SAMPLE]))
-        return name + sum(likeness) / len(likeness) - 0.25 * holds_groups
+        holds_tasks = any(map(self._holds_tasks, array.records[:_SAMPLE]))
+        doubts = 3.0 * holds_tasks + 0.25 * holds_groups
+        return max(name + sum(likeness) / len(likeness) - doubts, 0.5)
+
+    def _holds_tasks(self, record: JSON) -> bool:
+        """Return whether a record has a list of things with states of their own."""
+        group = record if isinstance(record, dict) else {}
+        lists = (one for one in group.values() if isinstance(one, list))
+        return any(
+            _has_objects(one) and self._tells_states(one, group) for one in lists
+        )
 
     def _reader_of(self, array: _Array) -> RecordReader:
         sample, has_keys = _without_groups(array.records[:_SAMPLE]), bool(array.keys)
@@ -542,11 +566,6 @@ class ListingReader:
         return as_label(str(next(filter(None, words), ""))) or ""
 
 
-def _only_in(name: str, group: Mapping[str, JSON]) -> JSON:
-    inside = group.get(name)
-    return inside[0] if isinstance(inside, list) and len(inside) == 1 else None
-
-
 def _arrays_at(value: JSON, way: Path, path: Path) -> Iterator[_Array]:
     """Return the lists at the end of a way; a list on it is one of groups."""
     value = unquoted(value)
@@ -588,7 +607,7 @@ def _likenesses(array: _Array, reader: RecordReader) -> list[int]:
 
 def _described_alone(path: Path, group: Mapping[str, JSON]) -> dict[str, JSON]:
     """Return a group by what its list calls it, without the lists in it."""
-    name = path[-1].removesuffix("s") if path else "group"
+    name = singular(path[-1]) if path else "group"
     return {name: {n: one for n, one in group.items() if not isinstance(one, list)}}
 
 

@@ -14,6 +14,7 @@ from journeyman.network.service_model.naming import (
     OTHERS_WORDS,
     Path,
     in_order,
+    singular,
     type_of,
     word_set,
     words_of,
@@ -66,6 +67,13 @@ NOUNS: Mapping[str, frozenset[str]] = {
     "post_task": word_set("task tasks post job listing posting order"),
 }
 """What networks call what an action makes."""
+VERBS: Mapping[str, frozenset[str]] = {
+    "claim": word_set("claim accept assign reserve lease"),
+    "submit": word_set("submit deliver"),
+    "complete": word_set("complete finish close settle resolve"),
+    "post_task": word_set("post publish"),
+}
+"""What networks call the actions, where one field tells which is meant."""
 MADE: Mapping[str, str] = {
     "claim": "claim",
     "submit": "submission",
@@ -175,6 +183,7 @@ def affinity(  # noqa: C901, PLR0911, PLR0912  # one line for each kind of value
             return 0.6 if _asks_how_many(words, source) else TOO_DEAR - 1
         case "key":
             is_own = words in (_OF_A_REQUEST, ("client", "token"))
+            is_own |= words[-2:] == ("request", "token")
             is_key = is_own or _KEY_WORDS & {*words}
             # Or the identifier of what is made, where its maker has to name it.
             known = TASK_NOUNS.union(AGENT_NOUNS, *NOUNS.values(), [noun])
@@ -205,8 +214,8 @@ _MOMENTS = word_set("at on time timestamp date datetime")
 _AHEAD = word_set("due deadline eta until expires expiry promised")
 """Words for a time that is still to come, such as when the work will be done."""
 _EXPECTED = word_set(
-    "expected estimated planned delivery finish completion ready done deliver complete "
-    "return submit respond answer"
+    "schedule scheduled expected estimated planned delivery finish completion ready "
+    "done deliver complete return submit respond answer"
 )
 """The same beside a word for a time, or before "by"."""
 
@@ -357,7 +366,7 @@ def _leaf_words(way: Sequence[str]) -> tuple[str, ...]:
         *words, last = words_of(way[-2]) or ("",)
         if words and last in _CHOICES:
             return tuple(words)
-        return (*words, last.removesuffix("s"))
+        return (*words, singular(last))
     return words_of(way[-1]) if way else ()
 
 
@@ -369,7 +378,7 @@ def _one_of(way: Sequence[str]) -> tuple[str, ...]:
     """Return the words for what a value is in, such as (milestone) of milestones.0."""
     if len(way) > 2 and way[-2].isdigit():  # noqa: PLR2004  # a list, a number, a name
         *words, last = words_of(way[-3]) or ("",)
-        return (*words, last.removesuffix("s"))
+        return (*words, singular(last))
     return words_of(way[-2]) if len(way) > 1 else ()
 
 

@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import partial, reduce
 from itertools import chain, islice
 
 from journeyman.domain.tasks import JSON
@@ -21,6 +21,7 @@ from journeyman.network.service_model.meaning import (
     NOUNS,
     RESULT_WORDS,
     TASK_NOUNS,
+    VERBS,
     around_all,
     is_of_one_value,
     is_version,
@@ -95,6 +96,16 @@ class RefusedBody:
         told = tuple(one for one in self.findings if one.path[-1] not in misread)
         names = tuple(name for name in self.mentioned if name not in misread)
         return replace(self, findings=told, mentioned=names)
+
+    @property
+    def others(self) -> frozenset[str]:
+        """What it mentions besides what it was read to say: no label of that."""
+        told = [{*words_of(one.path[-1])} for one in self.findings if one.path]
+        return frozenset(
+            name
+            for name in self.mentioned
+            if not any({*words_of(name)} <= words for words in told)
+        )
 
     @property
     def is_of_an_object_there(self) -> bool:
@@ -278,7 +289,7 @@ class RequestModel:
         # What was sent before, or changed what was said, is not in doubt.
         settled = {path[-1] for one in (alike[0], *others) for path in one.shape.paths}
         asked = {one.hoped for one in alike}
-        if {*fact.mentioned} - {*self.misread}:
+        if fact.others - {*self.misread}:
             # Where it stood elsewhere, it may have been right, and is looked for there.
             told = (one for one in fact.findings if one.fault is not Fault.ALLOWED)
             there = (one.path for one in told if len(one.path) == 1)
@@ -604,7 +615,8 @@ class ServiceModel:
             if shape is not None:
                 wanted = {one.path for one in self.of(action).constraints.wanted}
                 style = _in_the_manner_of(style, verb, shape, action, wanted)
-        return style
+        told = (known.constraints for known in self.requests.values())
+        return reduce(partial(_with_verbs, action=action), told, style)
 
 
 @dataclass(frozen=True, slots=True)
@@ -825,6 +837,20 @@ def _in_the_manner_of(
         given={**style.given, **given},
         wrappers=style.wrappers | {*shape.envelope},
     )
+
+
+def _with_verbs(style: Style, known: Constraints, *, action: str) -> Style:
+    """Return a style with what an action is called, of those that another chose from.
+
+    Such as `deliver`, where a claim was told of "reserve, deliver, settle".
+    """
+    called = {
+        one.path: [o for o in one.options if not VERBS[action].isdisjoint(words_of(o))]
+        for one in known.wanted
+        if one.path in style.constants
+    }
+    chosen = {path: options[0] for path, options in called.items() if options}
+    return replace(style, constants={**style.constants, **chosen})
 
 
 @dataclass(frozen=True, slots=True)
@@ -1287,9 +1313,7 @@ class _Learning:
             is_key = finding.wants == "id" or (finding.is_exact and finding.phrase)
             ways.insert(0 if is_key else len(ways), keyed)
         if finding.is_exact and not around:
-            # Or it belongs into the object that names the task.
-            objects = (o.path[:1] for o in self.shape.placed if len(o.path) > 1)
-            ways += [(*above, name) for above in objects]
+            ways = self._in_an_object(name, ways, is_told=named == sent.path)
         ways += [named, (*self._around, *named)]
         inside = [*self._inside(sent.path, named, is_id=is_id)]
         ways = [*inside, *ways] if around else [*ways, *inside]
@@ -1302,6 +1326,16 @@ class _Learning:
             ways += [(*around, Style(case).write(name)) for case in ("camel", "snake")]
         tried = {sent.path, *known.respelled}
         return next((way for way in ways if way not in tried), None)
+
+    def _in_an_object(
+        self, name: str, ways: list[Path], *, is_told: bool
+    ) -> list[Path]:
+        """Return ways to a name, and those into the object that names the task."""
+        objects = (o.path[:1] for o in self.shape.placed if len(o.path) > 1)
+        insides = [(*above, name) for above in dict.fromkeys(objects)]
+        # It was understood as it is written, where that is told again.
+        is_elsewhere = is_told and len(insides) == 1
+        return [*insides, *ways] if is_elsewhere else [*ways, *insides]
 
     def _inside(self, sent: Path, named: Path, *, is_id: bool) -> Iterator[Path]:
         """Return ways to a name in the objects that are there.

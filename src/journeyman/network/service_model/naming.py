@@ -75,6 +75,24 @@ def words_of(name: str) -> tuple[str, ...]:
     return tuple(_WORD_ENDS.sub(" ", name).lower().split())
 
 
+def singular(word: str) -> str:
+    """Return what one of several is called, such as a `watch` of `watches`."""
+    for ending, one in _SINGULARS.items():
+        if word.endswith(ending):
+            return word.removesuffix(ending) + one
+    return word.removesuffix("s")
+
+
+_SINGULARS = {
+    "ies": "y",
+    "ches": "ch",
+    "shes": "sh",
+    "sses": "ss",
+    "xes": "x",
+    "ss": "ss",
+}
+
+
 def speaks_of(said: str, name: str) -> bool:
     """Return whether a sentence has a name, as in "Put SOURCE in capitals".
 

@@ -594,6 +594,12 @@ class RecordReader:
         seen = self.open(record) if isinstance(record, dict) else Fields()
         return self.read(seen, "reward") is not None
 
+    def state_of(self, record: JSON) -> str | None:
+        """Return the word for the state of a record, if it has one."""
+        seen = self.open(record) if isinstance(record, dict) else Fields()
+        word = self.read(seen, "status")
+        return str(word) if word else None
+
     def not_understood(self, record: Mapping[str, JSON]) -> dict[str, JSON]:
         """Return the fields of a record that we do not understand, as they were sent.
 

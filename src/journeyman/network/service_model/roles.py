@@ -93,7 +93,12 @@ REWARD_WORDS = word_set(
 DEADLINE_WORDS = word_set(
     "deadline due expires expiry expire expiration until before ends end closes close"
 )
+_RATE = frozenset({"rate"})
+_OF_A_RATE = word_set("currency exchange conversion tax vat interest success error")
+"""What a rate may be of that is no pay."""
 _UNIT_WORDS = word_set("unit units currency")
+_CODES = word_set("code name symbol sign id label")
+"""What a unit may be told by."""
 _CURRENCY_WORDS, _CENTS = frozenset({"currency"}), frozenset({"cents"})
 _DOLLARS = frozenset({"usd"})
 CLAIM_WORDS = word_set(
@@ -336,7 +341,9 @@ class _Search:
 
     def _reward(self) -> _Column | None:
         # What stands beside a unit is read with it, or not at all.
-        with_unit = {c.path[:-1] for c in self._columns if c.has(_UNIT_WORDS)} - {()}
+        # A `unit-fee` is no unit.
+        units = (c for c in self._columns if c.ends_in(_UNIT_WORDS | _CODES))
+        with_unit = {c.path[:-1] for c in units if c.has(_UNIT_WORDS)} - {()}
         numbers = [
             column
             for column in self._free()
@@ -350,6 +357,7 @@ class _Search:
                 or _is_total(column)
             )
             and not _names_something(column.path)
+            and not (column.ends_in(_RATE) and column.has(_OF_A_RATE))
             and not any(_is_epoch(value) for value in column.values.values())
             and any(column.read(self._reader.amount))  # a flag may be 0 in all
         ]

@@ -29,6 +29,7 @@ from journeyman.domain.clock import Clock
 from journeyman.domain.outcomes import Refusal
 from journeyman.domain.tasks import JSON, IdempotencyKey, Progress, Task
 from journeyman.network import events
+from journeyman.network.bugs import Contained
 from journeyman.network.service_model.context import (
     FORBIDDEN,
     Sent,
@@ -376,7 +377,8 @@ class RequestSearch:
         """Return a request that may tell the time of its first try."""
         at = self._learned.moments.get(request.key, _written(self._clock.now()))
         now, deadline = datetime.fromisoformat(at), _deadline_of(request)
-        ends = [now + _AHEAD, *([deadline] if deadline and deadline > now else [])]
+        tomorrow = (now + _AHEAD).replace(minute=0, second=0)
+        ends = [tomorrow, *([deadline] if deadline and deadline > now else [])]
         said = {**request.said, "now": at, "ahead": _written(min(ends))}
         return replace(request, said=said)
 
@@ -581,6 +583,12 @@ class RequestSearch:
             fields=", ".join(sorted({".".join(one.path) for one in shape.placed})),
         )
 
+    def findings_in(
+        self, refused: outcomes.Refused, sent: Sent
+    ) -> tuple[FieldFault, ...]:
+        """Return what a refusal says of what was sent."""
+        return read_in_context(refused, sent, self.model)
+
     def _refused(
         self,
         request: Request,
@@ -607,7 +615,9 @@ class RequestSearch:
             record=request.task.raw if request.task else {},
             known=request.values(),
         )
-        findings = read_in_context(outcome, sent, self.model)
+        findings: tuple[FieldFault, ...] = ()
+        with Contained(self.log, f"reading a refusal of {request.action}"):
+            findings = self.findings_in(outcome, sent)
         if outcome.progress in _OVER and all(one.phrase for one in findings):
             return None  # as in "state: is already completed"
         is_doubted = is_search or self._is_hardly_about_task(request, outcome)

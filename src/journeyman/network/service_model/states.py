@@ -38,6 +38,12 @@ TAKEN_WORDS = frozenset(
 )
 """Words for a task that somebody has, or that is over."""
 
+OVER_WORDS = TAKEN_WORDS & {
+    *("complete", "completed", "done", "finished", "resolved", "closed", "paid"),
+    *("cancelled", "canceled", "expired", "failed", "deleted", "archived", "rejected"),
+    *("withdrawn", "settled"),
+}
+"""Of them, those for a task that is over."""
 ENOUGH_REFUSALS = 2
 """Claims refused in a row, after which a word means *taken*: one may be a race."""
 MOST_WORDS = 50
@@ -64,6 +70,8 @@ class StateWords:
     """The task whose claim will tell what a word means."""
     refusals: Mapping[str, int] = field(default_factory=dict)
     """Claims of tasks in this state that were refused in a row."""
+    doubted: tuple[str, ...] = ()
+    """Words that are plain, of which a claim will tell whether they are so here."""
 
     def meaning(self, word: str) -> Meaning:
         """Return what a word means; what was learned outweighs what is plain."""
@@ -72,7 +80,7 @@ class StateWords:
         if word in OPEN_WORDS:
             return Meaning.OPEN
         if word in TAKEN_WORDS:
-            return Meaning.TAKEN
+            return Meaning.UNKNOWN if word in self.doubted else Meaning.TAKEN
         return self._usual if len(self.learned) >= MOST_WORDS else Meaning.UNKNOWN
 
     @property
@@ -80,6 +88,15 @@ class StateWords:
         """What any further word means, after so many: then they are no states."""
         is_open = Meaning.TAKEN not in self.learned.values()
         return Meaning.OPEN if is_open else Meaning.TAKEN
+
+    def doubt(self, word: str) -> "StateWords":
+        """Return the words, where all that is listed has a word for what is taken.
+
+        Such as "submitted", of orders that a buyer has submitted. What is over is over.
+        """
+        is_plain = word in TAKEN_WORDS - OVER_WORDS and word not in self.learned
+        is_new = is_plain and word not in self.doubted
+        return replace(self, doubted=(*self.doubted, word)) if is_new else self
 
     def may_ask(self, word: str) -> bool:
         """Return whether a task may be claimed only to learn what a word means."""
@@ -109,7 +126,7 @@ class StateWords:
         else:
             return replace(self, asked=asked, refusals=refusals)
         refusals.pop(word)
-        return StateWords(learned, asked, refusals)
+        return replace(self, learned=learned, asked=asked, refusals=refusals)
 
 
 _WORDS = TypeAdapter(StateWords)

@@ -33,6 +33,7 @@ from journeyman.network.service_model.meaning import (
     RESULT_WORDS,
     TASK_NOUNS,
     TOO_DEAR,
+    VERBS,
     affinity,
     around_all,
     is_of_one_value,
@@ -45,6 +46,7 @@ from journeyman.network.service_model.naming import (
     NUMERAL,
     OTHERS_WORDS,
     Path,
+    singular,
     word_set,
     words_of,
 )
@@ -348,6 +350,13 @@ def _unit_of(wanted: Wanted) -> str:
     return next((one for one in (*words[-1:], *words[:1]) if one in _DURATIONS), "")
 
 
+def _told(wanted: Wanted) -> tuple[str, ...]:
+    """Return what may be chosen, unless that is what an action does."""
+    verbs = frozenset[str]().union(*VERBS.values())
+    words = {word for one in wanted.options for word in words_of(one)}
+    return wanted.options if verbs.isdisjoint(words) else ()
+
+
 def _is_among(value: JSON, options: tuple[str, ...]) -> bool:
     """Return whether a value is one of these, or between two numbers."""
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
@@ -428,8 +437,7 @@ def _way_to_one(wanted: Wanted) -> Path:
     elif wanted.wants != "array":
         return path
     *above, name = path
-    one = f"{name[:-3]}y" if name.endswith("ies") else name.removesuffix("s")
-    return (*above, one)
+    return (*above, singular(name))
 
 
 def _is_prose(value: JSON) -> bool:
@@ -719,7 +727,8 @@ class Writer:
                 continue
             if source == TASK_TAIL and not self._may_be_tail(wanted):
                 continue
-            if source.startswith((*GIVEN, RECORD)) and _is_prose(value):
+            is_shown = source.startswith((*GIVEN, RECORD)) and source != wanted.means
+            if is_shown and _is_prose(value):
                 continue  # work to do: as a result it would be accepted for one
             is_uuid = source == "key" and wanted.wants == "uuid"
             is_date = source in MOMENTS and is_day(wanted.wants)
@@ -763,6 +772,25 @@ class Writer:
 
     def _cost_of_value(self, wanted: Wanted, source: str, value: JSON) -> float:
         """Return what it costs to believe that a name means a value, by what it is."""
+        cost = self._cost_as_meant(wanted, source, value)
+        # Of two answers the later one knows better, such as of a revision.
+        cost -= 0.05 * source.startswith("submit.")
+        # Where tasks are known by their `documentId`, claims are so, too.
+        cost -= 0.3 * (source.rpartition(".")[2] in self._id_leaves)
+        cost = min(cost, self._cost_by_form(wanted, source, value, cost))
+        cost = _cost_of_choice(wanted.options, value, cost)
+        cost += 1.0 * (_is_of_a_moment(wanted.path) and self._is_told_anew(source))
+        is_old = _is_where_it_stood(wanted, source)
+        cost += 4.0 * (is_old or self._is_id_for_work(wanted, value))
+        is_meant = source == wanted.means
+        cost += 3.0 * (not is_meant and self._is_other_id(wanted.path[-1], source))
+        cost += 1.5 * self._is_outdone(wanted.path, source, value)
+        if source in _EMPTY_ABLE and value in _EMPTY:
+            cost += 2 if wanted.wants == "object" else 5
+        return cost + self._cost_of_strange(wanted.path, source, value)
+
+    def _cost_as_meant(self, wanted: Wanted, source: str, value: JSON) -> float:
+        """Return what it costs by the name, and by what is said of it."""
         ways = (wanted.path, _way_to_one(wanted))
         cost = min(self.cost_of(path, source) for path in ways)
         if wanted.means and self._may_mean(wanted):
@@ -778,24 +806,19 @@ class Writer:
         cost = min(cost, self._cost_as_named(wanted.path, source, value))
         is_said_so = self._is_said_so(wanted, source, value)
         is_said_so = is_said_so or (wanted.path, source) in self.known.fitting
-        cost = min(cost, -0.2) if is_said_so else cost
-        # Of two answers the later one knows better, such as of a revision.
-        cost -= 0.05 * source.startswith("submit.")
-        # Where tasks are known by their `documentId`, claims are so, too.
-        cost -= 0.3 * (source.rpartition(".")[2] in self._id_leaves)
-        if wanted.wants == "uuid" and source.startswith(GIVEN):
-            # Whatever it is called: of what an answer gave, little is a UUID.
-            cost = min(cost, 1.5 + cost / 10)
-        cost = _cost_of_choice(wanted.options, value, cost)
-        cost += 1.0 * (_is_of_a_moment(wanted.path) and self._is_told_anew(source))
-        is_old = _is_where_it_stood(wanted, source)
-        cost += 4.0 * (is_old or self._is_id_for_work(wanted, value))
-        is_meant = source == wanted.means
-        cost += 3.0 * (not is_meant and self._is_other_id(wanted.path[-1], source))
-        cost += 1.5 * self._is_outdone(wanted.path, source, value)
-        if source in _EMPTY_ABLE and value in _EMPTY:
-            cost += 2 if wanted.wants == "object" else 5
-        return cost + self._cost_of_strange(wanted.path, source, value)
+        return min(cost, -0.2) if is_said_so else cost
+
+    def _cost_by_form(
+        self, wanted: Wanted, source: str, value: JSON, cost: float
+    ) -> float:
+        """Return what it costs at most where the value has what is wanted."""
+        is_listed = source.startswith(RECORD)
+        if wanted.wants == "uuid" and source.startswith((*GIVEN, RECORD)):
+            # Whatever it is called: of what an answer gave, little is a UUID. Of what a
+            # record has, one of ours is rather meant that was made for this.
+            return 4.3 if is_listed else 1.5 + cost / 10
+        # One that may be chosen is meant, whatever the record calls it.
+        return _MEANT if is_listed and value in _told(wanted) else cost
 
     def _cost_as_named(self, path: Path, source: str, value: JSON) -> float:
         """Return what it costs at most where the name itself tells the value."""
@@ -1143,6 +1166,7 @@ class Writer:
         if (usual := _DURATIONS.get(word)) and all(one.isdigit() for one in options):
             return str(min(max(usual, int(options[0])), int(options[-1])))
         nouns = NOUNS[self.action] | {STATE_OF[self.action]} | _GOOD_ENDS
+        nouns |= VERBS[self.action]
         told = [one for one in options if {*words_of(one)} & nouns]
         fair = [one for one in options if _BAD_ENDS.isdisjoint(words_of(one))]
         return (told or fair or [*options])[0]

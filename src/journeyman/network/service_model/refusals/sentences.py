@@ -357,6 +357,13 @@ _PUT = any_case(
     rf" (?P<quote>[`'\"]?)(?P<name>{NAME})[`'\"]?\W*$"
 )
 """As in "Put the hours worked in hours."."""
+_ALL_UNDER = any_case(
+    r"\b(?:(?:request )?body|payload|param(?:eter)?s|attributes|arguments)\b"
+    r"(?: \w+){0,4}? (?:inside|under|within|(?:wrapped|nested) in)"
+    r"(?: (?:an?|the))?(?: (?:root )?(?:object|key|name|envelope))?"
+    rf"(?: (?:called|named))? [`'\"](?P<name>{NAME})[`'\"]"
+)
+"""As in `expected the parameters under "engagement"`."""
 _OF_PARSE = LazyPattern(
     r"\bmismatch for (?:\w+\.)?(?P<name>\w+); expected"
     r" (?P<kind>Pointer|Date)(?:<(?P<of>\w+)>)? but\b"
@@ -396,6 +403,11 @@ _OBJECT_UNDER = any_case(
 """As in "an object under 'loan' that names 'slip' and 'reader'"."""
 
 
+def _said_as(words: str, pattern: str, text: str) -> str:
+    """Return a text with words in place of a pattern; a network may send any name."""
+    return re.sub(pattern, lambda _: words, text, flags=re.IGNORECASE)
+
+
 class Prose:
     """Reads sentences."""
 
@@ -426,6 +438,7 @@ class Prose:
 
     def _in_plain_words(self, text: str, above: Path) -> Iterator[FieldFault]:
         yield from self.in_object_with(text, above)
+        yield from self._around_all(text)
         yield from self._put_under(text)
         yield from self._set_to(text)
         yield from self._of_parse(text)
@@ -458,6 +471,14 @@ class Prose:
                 () if is_flag else (value,),
                 is_exact=False,
             )
+
+    def _around_all(self, text: str) -> Iterator[FieldFault]:
+        """Read in which object everything has to be."""
+        told = _ALL_UNDER.search(text)
+        there = value_at(self._top, (told["name"],)) if told else None
+        if told and not isinstance(there, dict):
+            fault = Fault.MISSING if there is None else Fault.TYPE
+            yield FieldFault((told["name"],), fault, "object", is_root=there is None)
 
     def _put_under(self, text: str) -> Iterator[FieldFault]:
         """Read under which name something has to be put that was not sent."""
@@ -587,12 +608,12 @@ class Prose:
             words = [*map(re.escape, words_of(name))]
             if len(words) > 1:
                 label = rf"(?<![\w-]){'[ _-]'.join(words)}(?![\w-])"
-                text = re.sub(label, name, text, flags=re.IGNORECASE)
+                text = _said_as(name, label, text)
             if len(words) == 1 or {*words[-1:]} & ID_WORDS:
                 named = words[:-1] or words
                 thing = rf"^{'[ _-]'.join(named)} (?:\S+ )?(?:was )?not found\.?$"
                 place = ".".join((name, *self._id_in(name)))
-                text = re.sub(thing, f"{place} is invalid", text, flags=re.IGNORECASE)
+                text = _said_as(f"{place} is invalid", thing, text)
         return text
 
     def _id_in(self, name: str) -> Path:

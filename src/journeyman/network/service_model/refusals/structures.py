@@ -178,7 +178,8 @@ class Walk:
         listed += named
         yield from listed
         if place is not None and not listed:
-            told = self._at((*above, *place), said, value)
+            begins = () if place and _is_from_the_root(value) else above
+            told = self._at((*begins, *place), said, value)
             yield from map(_at_root, told) if _is_rooted(value) else told
         if place is not None or any(one.fault is not Fault.ALLOWED for one in listed):
             return
@@ -196,8 +197,14 @@ class Walk:
             if not (listed and spelling(name) in LISTS)
             and not self._repeats(inner, above)
             and not _says_again(inner, value)
+            and not (is_around and self._is_of_all(name, inner))
         }
         yield from self._in_members(rest, above, fields=fields, depth=depth)
+
+    def _is_of_all(self, name: str, inner: JSON) -> bool:
+        """Return whether a sentence beside a list of faults is of no field's."""
+        is_sentence = isinstance(inner, str) and " " in inner
+        return is_sentence and spelling(name) not in PROSE_KEYS | {*self._names}
 
     def _in_members(
         self, members: Mapping[str, JSON], above: Path, *, fields: bool, depth: int
@@ -262,6 +269,7 @@ class Walk:
         self, path: Path, said: str, value: Mapping[str, JSON]
     ) -> Iterator[FieldFault]:
         """Read an object that says something of a field, or of members inside of it."""
+        path = _labelled(path, sayings(value))
         members = [
             one
             for sentence in sayings(value)
@@ -642,6 +650,17 @@ def _has_code(told: JSON) -> bool:
     return isinstance(code, str) and " " not in code
 
 
+def _labelled(path: Path, said: Iterable[str]) -> Path:
+    """Return the way to what has two labels, as in "Comment: Body: cannot be blank"."""
+    for told in filter(None, map(_LABELS.match, said)):
+        if path and spelling(told[1]) == spelling(path[-1]):
+            return (*path, "_".join(words_of(told[2])))
+    return path
+
+
+_LABELS = LazyPattern(r"([A-Z]\w*(?: \w+)?): ([A-Z]\w*(?: \w+)?): (?=\S)")
+
+
 def _is_in(path: Path, found: FieldFault, said: str, there: JSON = None) -> bool:
     """Return whether a sentence about an object names a member of it.
 
@@ -765,6 +784,8 @@ def sayings(value: Mapping[str, JSON]) -> Iterator[str]:
     """Return the words in which an object says what is wrong, the surest first."""
     told = _by_spelling(value)
     has_place = any(isinstance(told.get(key), str) for key in FIELD_KEYS)
+    if "path" in told and told.keys().isdisjoint(SAYING_KEYS):
+        told = {"code": told.get("name"), **told}  # as Contentful names what is wrong
     for key in (*SAYING_KEYS, *(SAYING_BESIDE_A_PLACE if has_place else ())):
         said = told.get(key)
         if isinstance(said, list):
@@ -813,8 +834,20 @@ def _asked_type(value: Mapping[str, JSON]) -> str:
     layers = [_by_spelling(layer) for layer in (value, *inside)]
     named = [layer.get(key) for layer in layers for key in ASKED_TYPE_KEYS]
     named += [layer.get("type") for layer in _layers(value, "params")][:-1]  # ajv
+    if not _is_missed(value):  # or it is the schema of what is around it
+        named += [_of_malli(layer.get("schema")) for layer in layers]
     told = (one for one in named if isinstance(one, str) and '"' not in one)
     return next(filter(None, map(type_of_word, told)), "")
+
+
+def _is_missed(value: Mapping[str, JSON]) -> bool:
+    return any(fault_in(one) is Fault.MISSING for one in sayings(value))
+
+
+def _of_malli(schema: JSON) -> str:
+    """Return the type in a schema of malli's, such as `[:map {:closed true} ...]`."""
+    told = re.match(r"\[?:(\w+)", schema) if isinstance(schema, str) else None
+    return told[1] if told else ""
 
 
 def _judges(said: str) -> bool:
@@ -848,7 +881,8 @@ def place_in(value: Mapping[str, JSON], sent: JSON) -> Path | None:
             is_body = value.get("source") == "body" and "data" not in names
             is_litestars = named == "data" and is_body
             is_whole = named == "/request" and "request" not in names  # Micronaut's
-            if named == "/body" or is_part or is_litestars or is_whole:
+            is_body_whole = named == "/body" and not _is_missed(value)
+            if is_body_whole or is_part or is_litestars or is_whole:
                 return None  # the body as a whole
             is_way = isinstance(named, list)
             named = _joined(key, named)
@@ -971,6 +1005,12 @@ def _in_known_words(value: dict[str, JSON], sent: JSON) -> dict[str, JSON]:
 
 
 _QUOTED = LazyPattern(r"(?<=['\"`])[^'\"`]+(?=['\"`])")
+
+
+def _is_from_the_root(value: Mapping[str, JSON]) -> bool:
+    """Return whether a place is told as a pointer, whatever is around it (RFC 6901)."""
+    told = _by_spelling(value)
+    return any(str(told.get(key, "")).startswith("/") for key in FIELD_KEYS)
 
 
 def _is_rooted(value: Mapping[str, JSON]) -> bool:

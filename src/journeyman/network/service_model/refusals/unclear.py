@@ -120,7 +120,7 @@ def named_by_value(told: Iterable[str], sent: JSON) -> list[FieldFault]:
     for text in told:
         quoted = {*OPTION.findall(text[:MAX_TEXT]), *_UNCLOSED.findall(text)}
         begun = tuple(one for one in quoted if len(one) >= SHORTEST_ECHO)
-        leaves = [(path, str(value)) for path, value in leaves_of(sent)]
+        leaves = [(path, str(value)) for path, value in leaves_of(sent) if path]
         # Words of ours repeat the result: as that, they are hardly wrong.
         places = [path for path, value in leaves if value in quoted]
         places = _likeliest_of(places, text)
@@ -1165,8 +1165,9 @@ def _mentioned_in(text: str, *, is_lone: bool, is_code: bool) -> Iterator[_Menti
         is_like_one = is_foreign or "[" in name or bool(HUMPED.search(name))
         is_like_one |= bool(_FROM_THE_BODY.match(name))
         form = 0 if is_lone else 2 if is_quoted else int(is_like_one)
-        if form or not _MEANT.isdisjoint(words):
-            yield _Mention(path_of("_".join(words) if is_code else name), form, text)
+        path = path_of("_".join(words) if is_code else name)
+        if path and (form or not _MEANT.isdisjoint(words)):
+            yield _Mention(path, form, text)
 
 
 _FROM_THE_BODY = LazyPattern(r"(?:body|payload|\$)[./]\w")

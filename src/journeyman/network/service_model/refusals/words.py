@@ -77,7 +77,8 @@ _UNKNOWN = any_case(
     r"|expected (?:a value of type )?`?never"
     r"|(?:could not|cannot) (?:find|be mapped)"
     r"|invalid (?:for|on) (?:the |this )?(?:entity|type|object|schema|resource)"
-    r"|invalid (?:field|key|propert|param)\w*(?!:? expected)"
+    r"|invalid (?:field|key|propert|param)\w*\b"
+    r"(?!:? expected|: [`'\"]?\w+[`'\"]? (?:must|should) be)"
 )
 _MISSING = any_case(
     r"missing|required(?! to )|requires|^require\b|undefined|mandatory|\bblank\b"
@@ -272,8 +273,8 @@ _OF_ONE = LazyPattern(r"\bbe \[(?=\w)")
 _TAIL = LazyPattern(r":\s*([\w.:+/-]{1,40}(?:,\s*[\w.:+/-]{1,40})+)\W*$")
 """Where a sentence about a value ends in a list, in any language."""
 ONLY_ONE = any_case(
-    r"(?:\b(?:allowed|valid|accepted|supported|possible|one of|only|from|sein|ser|être"
-    r"|essere|zijn|być)(?: \w+){0,3}:|\bmust be(?= \S+ \(was)|\bbe in \(|\bone of"
+    r"(?:\b(?:allowed|valid|accepted|supported|possible|enum|one of|only|from|sein|ser"
+    r"|être|essere|zijn|być)(?: \w+){0,3}:|\bmust be(?= \S+ \(was)|\bbe in \(|\bone of"
     r"|expected \()\s*"
     rf"[\[({{]?[`'\"]?({BARE_ITEM})[`'\"]?(?:[\])}}]{{0,2}}\W*$|\) but\b| \(was\b)"
 )
@@ -388,6 +389,7 @@ def options_in(said: str, *, is_value: bool = True) -> tuple[str, ...]:
     `is_value`: the sentence is about a value. Else a list in it may be one of names.
     """
     said = _CHANGED.sub(r'must be one of ["\1"]', said)
+    said = _NOT_AMONG.sub(r"must be one of [\1]", said)
     said = _LABELLED.sub(r"\1", _ENTERED.sub("", said)).replace(" a/an ", " an ")
     said = _CODED.sub(lambda one: "|".join(_CODE.findall(one[0])), said[:MAX_TEXT])
     said = COMPARED.sub("", _OF_ONE.sub("be one of [", said))
@@ -436,6 +438,11 @@ _CHANGED = any_case(
     r"(?:, not ['\"`][^'\"`]{1,40}['\"`])?"
 )
 """As in `status must go from "open" to "taken"`."""
+_NOT_AMONG = any_case(
+    r"\b(?:not|invalid|unknown|unrecogni[sz]ed|unsupported)\b[^().;:]{0,60} "
+    r"\(([\w.-]{1,40}(?:, [\w.-]{1,40}){1,19})\)\W*$"
+)
+"""As in "is not an event of a card (reserve, deliver, settle)"."""
 _PHRASES = any_case(
     r"\b(?:choices|options|one of|values)(?: are)?: "
     r"([\w.+-]+(?: [\w.+-]+){0,3}(?:, [\w.+-]+(?: [\w.+-]+){0,3}){0,19})\W*$"
