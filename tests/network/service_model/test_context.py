@@ -303,6 +303,55 @@ async def test_a_value_that_is_named_is_sent_as_the_last_answer_has_it() -> None
     assert last["signed_by"] == "Odo"
 
 
+async def test_our_id_is_meant_where_a_sentence_has_it_beside_what_was_sent() -> None:
+    ours = identity_at(BASE_URL).agent_id
+    strict: JSON = {
+        "motif": "champ_inconnu",
+        "champ": "task_id",
+        "message": "Champ inconnu : task_id. Champs admis : numero, membre.",
+    }
+    told: JSON = {
+        "motif": "autre_membre",
+        "champ": "membre",
+        "message": f"Ce jeton est celui de {ours}, pas de Done.",
+    }
+
+    *_, last = await claimed_with(
+        (400, {"erreur": strict}),
+        missing("membre"),
+        (403, {"erreur": told}),
+        task=replace(TASK, raw={"numero": "task-1"}),
+    )
+
+    assert last["membre"] == ours
+
+
+async def test_an_object_with_the_task_and_the_agent_is_around_everything() -> None:
+    network = StrictNetwork(
+        {
+            "claim": ["ticket.id", "ticket.agent_id"],
+            "submit": ["ticket.id", "ticket.agent_id", "ticket.result"],
+        }
+    )
+
+    async with client_of(network) as client:
+        await client.claim(TASK, KEY)
+        await client.submit(TASK, RESULT, KEY)
+
+    first, *_ = network.bodies("submit")
+    assert first.keys() == {"ticket"}
+
+
+async def test_of_work_that_has_to_be_a_list_the_form_is_wrong_and_not_the_work() -> (
+    None
+):
+    bad: JSON = {"errors": [{"field": "rows", "message": "must be a list"}]}
+
+    *_, last = await submitted_with(missing("rows"), (400, bad), given={})
+
+    assert last["rows"] == [RESULT.output]
+
+
 async def test_an_amount_is_asked_for_by_itself_where_money_has_one() -> None:
     record: dict[str, JSON] = {"asking": {"amount": 900, "currency": "CRD"}}
 

@@ -4137,6 +4137,14 @@ def test_what_is_not_among_some_words_has_to_be_one_of_them() -> None:
     assert fault.options == ("reserve", "deliver", "settle")
 
 
+def test_a_list_is_wanted_where_go_has_a_slice() -> None:
+    told = "json: cannot unmarshal string into Go struct field X.rows of type []string"
+
+    fault = only(read_refusal({"error": told}, "", {"rows": "x"}))
+
+    assert (fault.path, fault.wants) == (("rows",), "array")
+
+
 def test_an_enum_may_have_one_value() -> None:
     body: JSON = {"errors": [{"field": "kind", "message": "Not in enum list: scribe."}]}
 

@@ -93,12 +93,26 @@ def read_in_context(
     around = model.wrappers_beside(sent.action)
     findings = tuple(_at_root(one, around, sent.body) for one in findings)
     findings = _by_record(findings, refused, sent.record)
+    if len(findings) == 1 and _shows_our_id(findings[0], refused, sent):
+        return (replace(findings[0], means="agent_id", options=()),)
     if len(findings) == 1:
         means = "agent_id" if means_our_id(refused.answer or refused.message) else ""
         means = means or findings[0].means or _named_source(findings[0], refused, sent)
         found = replace(findings[0], means=means)
         return (_of_our_id(found, sent.shape),)
     return findings
+
+
+def _shows_our_id(found: FieldFault, refused: outcomes.Refused, sent: Sent) -> bool:
+    """Return whether a sentence has our id, which was not sent: that is meant.
+
+    As in "This token is agent-7's, and not Done's".
+    """
+    ours = str(sent.known.get("agent_id", ""))
+    is_sent = sent.shape.path_of("agent_id") is not None
+    told = (one for one in _texts(refused) if " " in one)
+    is_shown = bool(ours) and not is_sent and any(ours in one for one in told)
+    return is_shown and found.fault is Fault.VALUE
 
 
 def _by_value(

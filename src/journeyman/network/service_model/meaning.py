@@ -120,6 +120,8 @@ def is_of_one_value(path: Path, action: str, sources: Collection[str]) -> bool:
 
     `sources` are the values that stand in it.
     """
+    if {*sources} >= _IDS:
+        return False  # whatever it is called, as in `{"ticket": {"id", "owner"}}`
     nouns = (TASK_NOUNS | AGENT_NOUNS) - NOUNS[action]
     if {*sources} == {"result"}:
         nouns |= {*RESULT_WORDS} - ENVELOPES - {"submission"}

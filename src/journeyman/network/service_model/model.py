@@ -1393,7 +1393,10 @@ class _Learning:
                 known, unknown=_together(known.unknown, self._beside_items(path))
             )
         if sent is not None or finding.options or finding.wants or not is_value:
-            known = _wanting(known, _wanted_by(finding, path))
+            wanted = _wanted_by(finding, path)
+            if sent and sent.source == "result" and finding.wants == "array":
+                wanted = replace(wanted, means="result")  # only its form was wrong
+            known = _wanting(known, wanted)
         if sent is None:
             misfits = (*known.misfits, (path, OBJECT))
             return replace(known, misfits=misfits) if inside and is_value else known

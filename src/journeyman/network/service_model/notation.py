@@ -598,15 +598,16 @@ def _from_branches(text: str) -> str:
     return "\n".join(told) if branches else text
 
 
-_OF_TYPESCRIPT = (
+_OF_LANGUAGES = (
     (LazyPattern(r"^Expected (?:readonly \[|ReadonlyArray<).*"), "expected an array"),
     (LazyPattern(r"^Expected \{.*"), "expected an object"),
+    (LazyPattern(r"\bof type \[\](?=[\w*])"), "of type array, each "),  # Go's
 )
 
 
 def in_json_types(said: str) -> str:
-    """Return what Effect says with JSON's type in place of TypeScript's."""
-    for notation, plain in _OF_TYPESCRIPT:
+    """Return what Effect and Go say with JSON's type in place of their own."""
+    for notation, plain in _OF_LANGUAGES:
         said = notation.sub(plain, said)
     return said
 

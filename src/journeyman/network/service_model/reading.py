@@ -65,6 +65,8 @@ _WORD_KEYS = ("name", "label", "slug", "tag", "value", "title", "code")
 _TAG_SEPARATORS = re.compile(r"[,;|]")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _EPOCH_DIGITS = re.compile(r"\d{10,19}(?:\.\d+)?")
+_IN_DOLLARS = re.compile(r"(?:US|USD)? ?\$ ?(\d+\.\d\d)|(?:(\d+\.\d\d) ?USD)")
+"""Each hundredth of a US dollar is worth a credit (contract, section 1)."""
 _NUMBER_WITH_UNIT = re.compile(
     r"\s*(?P<number>[+-]?(?:\d{1,3}(?:[,_ ]\d{3})+|\d{1,18})(?:\.\d{1,18}|,\d{1,2})?)"
     r"\s*(?P<unit>[^\W\d_]*)\s*",
@@ -139,6 +141,8 @@ def as_amount(value: JSON) -> int | None:
 def as_exact_amount(value: JSON) -> float | None:
     """Return credits, with a fraction if they have one, from a number or a string."""
     if isinstance(value, str):
+        if dollars := _IN_DOLLARS.fullmatch(value.strip()):
+            return _from_dollars(dollars[1] or dollars[2])
         match = _NUMBER_WITH_UNIT.fullmatch(value)
         if not match or not is_credits(match["unit"]):
             return None
@@ -385,12 +389,19 @@ def as_exact_credits(value: JSON) -> float | None:
         inside = Fields(value)
         texts = [one for one in inside.values() if isinstance(one, str) and one.strip()]
         credits_ = next(filter(is_credits, map(str.strip, texts)), "")
-        unit = inside.pick(NAMES["reward_unit"], as_label) or credits_
+        dollars = next((one for one in map(as_label, texts) if one == "usd"), "")
+        unit = inside.pick(NAMES["reward_unit"], as_label) or credits_ or dollars
         cents = inside.value(NAMES["reward_cents"])
+        if cents is None and dollars:
+            cents = next((inside[o] for o in inside if _HUNDREDTHS.fullmatch(o)), None)
         if cents is not None and unit in {"", "usd"}:
             return as_amount(cents)
         return _in_units(inside, unit)
     return as_exact_amount(value)
+
+
+_HUNDREDTHS = re.compile(r"c[eé]nt(?:s|imes?|[ií]mos?|avos?|esimi|iemen)")
+"""What hundredths of a dollar are called, as in `{"centimes": 9, "devise": "USD"}`."""
 
 
 def _in_units(inside: "Fields", unit: str) -> float | None:

@@ -583,6 +583,21 @@ class RequestSearch:
             fields=", ".join(sorted({".".join(one.path) for one in shape.placed})),
         )
 
+    def _read(
+        self, request: Request, shape: RequestShape, body: JSON, said: outcomes.Refused
+    ) -> tuple[FieldFault, ...]:
+        """Return what a refusal says; nothing where a bug of ours keeps it from us."""
+        sent = Sent(
+            action=request.action,
+            shape=shape,
+            body=body,
+            record=request.task.raw if request.task else {},
+            known=request.values(),
+        )
+        with Contained(self.log, f"reading a refusal of {request.action}"):
+            return self.findings_in(said, sent)
+        return ()
+
     def findings_in(
         self, refused: outcomes.Refused, sent: Sent
     ) -> tuple[FieldFault, ...]:
@@ -608,16 +623,7 @@ class RequestSearch:
         answer, message = outcome.answer, outcome.message
         is_proven = self.model.of(request.action).proven == shape
         body = shape.body(request.values(shape))
-        sent = Sent(
-            action=request.action,
-            shape=shape,
-            body=body,
-            record=request.task.raw if request.task else {},
-            known=request.values(),
-        )
-        findings: tuple[FieldFault, ...] = ()
-        with Contained(self.log, f"reading a refusal of {request.action}"):
-            findings = self.findings_in(outcome, sent)
+        findings = self._read(request, shape, body, outcome)
         if outcome.progress in _OVER and all(one.phrase for one in findings):
             return None  # as in "state: is already completed"
         is_doubted = is_search or self._is_hardly_about_task(request, outcome)

@@ -262,6 +262,8 @@ class Style:
         """Return the objects that its other actions have around everything."""
         placed = tuple(Placed(path, source) for source, path in self.paths.items())
         around = RequestShape(placed).envelope if placed else ()
+        if {"task_id", "agent_id"} <= self.paths.keys():
+            return around  # whatever it is called, as in `{"ticket": {"id", "owner"}}`
         while around and {*words_of(around[-1])} & (TASK_NOUNS | AGENT_NOUNS):
             around = around[:-1]  # it is about the one
         return around
@@ -1242,9 +1244,9 @@ class Writer:
         filled = {path[:-1] for path in inside if path[-1] != FIRST}
         told = [path for path in filled if self.known.get(path) is not None]
         usual = usual or (told[0] if len(told) == 1 else ())
-        is_placed = any(one.source for one in placed)
-        around = RequestShape(placed).envelope if is_placed else usual
         sources = {one.source for one in placed if one.source}
+        around = RequestShape(placed).envelope if sources else usual
+        sources = sources or {*self.style.paths}
         around = around_all(around, self.action, sources) or around
         is_about_one = is_of_one_value(around, self.action, sources)
         yield (2.5 if is_about_one else 0.0), around
