@@ -26,6 +26,10 @@ from tests.network.service_model.test_search import (
 
 from journeyman.domain.outcomes import Refusal, Refused
 from journeyman.domain.tasks import JSON
+from journeyman.network.service_model.context import Sent, read_in_context
+from journeyman.network.service_model.model import ServiceModel
+from journeyman.network.service_model.refusals.faults import Fault
+from journeyman.network.service_model.request import Placed, RequestShape, values_in
 
 STALE = "Version mismatch error. The version you specified was incorrect."
 
@@ -340,6 +344,54 @@ async def test_an_object_with_the_task_and_the_agent_is_around_everything() -> N
 
     first, *_ = network.bodies("submit")
     assert first.keys() == {"ticket"}
+
+
+@pytest.mark.parametrize(("wanted", "is_root"), [("2", True), ("3", False)])
+def test_a_count_that_is_right_inside_is_missed_at_the_root(
+    wanted: str, *, is_root: bool
+) -> None:
+    placed = (
+        Placed(("task_id",), "task_id"),
+        Placed(("work", "text"), "result"),
+        Placed(("work", "count"), "length"),
+    )
+    known: dict[str, JSON] = {"task_id": "task-1", "result": "41", "length": 2}
+    shape = RequestShape(placed)
+    told: JSON = {"errors": {"Count": [f"'Count' must be equal to '{wanted}'."]}}
+    refused = Refused(Refusal.INVALID, "", 400, answer=told)
+
+    body = shape.body(known)
+    sent = Sent(action="submit", shape=shape, body=body, record={}, known=known)
+
+    (found,) = read_in_context(refused, sent, ServiceModel())
+
+    assert found.is_root is is_root
+    assert found.fault is (Fault.MISSING if is_root else Fault.VALUE)
+
+
+async def test_a_task_is_known_by_its_address_where_that_is_asked_for() -> None:
+    said = 'The type of the "plaque" attribute must be "array" (nested document) or '
+    wrong: JSON = {"detail": f'{said}"string" (IRI), "int" given.'}
+    record: dict[str, JSON] = {"@id": "/api/plaques/task-1", "id": "task-1"}
+
+    *_, last = await claimed_with(
+        (400, {"detail": 'Extra attributes ("task_id", "agent_id" are unknown).'}),
+        missing("plaque"),
+        (400, wrong),
+        task=replace(TASK, raw=record),
+    )
+
+    assert last["plaque"] == "/api/plaques/task-1"
+
+
+async def test_what_a_claim_has_made_is_known_by_its_type_and_address() -> None:
+    made: JSON = {"@type": "Commission", "@id": "/api/commissions/9", "state": "open"}
+
+    *_, last = await submitted_with(
+        missing("commission"), given=values_in("claim", made)
+    )
+
+    assert last["commission"] == "/api/commissions/9"
 
 
 async def test_of_work_that_has_to_be_a_list_the_form_is_wrong_and_not_the_work() -> (

@@ -23,6 +23,7 @@ from journeyman.network.service_model.model import ServiceModel, without_method
 from journeyman.network.service_model.naming import (
     ID_WORDS,
     speaks_of,
+    value_at,
     words_of,
 )
 from journeyman.network.service_model.reading import (
@@ -92,6 +93,7 @@ def read_in_context(
         findings = tuple(without_method(sent.action, one) for one in findings)
     around = model.wrappers_beside(sent.action)
     findings = tuple(_at_root(one, around, sent.body) for one in findings)
+    findings = tuple(_or_at_root(one, sent) for one in findings)
     findings = _by_record(findings, refused, sent.record)
     if len(findings) == 1 and _shows_our_id(findings[0], refused, sent):
         return (replace(findings[0], means="agent_id", options=()),)
@@ -189,6 +191,19 @@ def _at_root(found: FieldFault, around: Container[str], body: JSON) -> FieldFaul
     is_of_others = found.path[0] in around or is_in_others
     is_root = is_lacking and is_of_others and found.path[0] not in names
     return replace(found, is_root=True) if is_root else found
+
+
+def _or_at_root(found: FieldFault, sent: Sent) -> FieldFault:
+    """Return what is missed at the root, where what is inside is what is wanted.
+
+    As in "CharacterCount must be equal to 29" of an `engraving.characterCount` of 29.
+    """
+    name = spelling(found.path[-1])
+    inside = [one.path for one in sent.shape.placed if spelling(one.path[-1]) == name]
+    is_lone = len(found.path) == 1 and len(inside) == 1 and len(inside[0]) > 1
+    if is_lone and found.options == (f"{value_at(sent.body, inside[0])}",):
+        return FieldFault(inside[0][-1:], Fault.MISSING, is_root=True)
+    return found
 
 
 def _as_listed(found: FieldFault, record: Mapping[str, JSON], said: str) -> FieldFault:

@@ -96,13 +96,15 @@ _VALUE_NAMES = ("value", "#text", "_text", "$")
 
 
 def _by_kind(record: Mapping[str, JSON]) -> Iterator[tuple[str, JSON]]:
-    """Return the `id` of a record under what it says that it is, as `offer.id`."""
-    if "id" not in record:
-        return
-    for name in ("object", "type", "kind", "resource", "__typename"):
-        kind = record.get(name)
-        if isinstance(kind, str) and kind.isidentifier():
-            yield f"{kind}.id", record["id"]
+    """Return the `id` of a record under what it says that it is, as `offer.id`.
+
+    JSON-LD 1.1 has an `@id` and an `@type`.
+    """
+    names = ("object", "type", "kind", "resource", "__typename")
+    for key, told in (("id", names), ("@id", ("@type",))):
+        kinds = (record.get(name) for name in told if key in record)
+        words = (one for one in kinds if isinstance(one, str) and one.isidentifier())
+        yield from ((f"{kind}.id", record[key]) for kind in words)
 
 
 @dataclass(frozen=True, slots=True)

@@ -819,6 +819,8 @@ class Writer:
             # Whatever it is called: of what an answer gave, little is a UUID. Of what a
             # record has, one of ours is rather meant that was made for this.
             return 4.3 if is_listed else 1.5 + cost / 10
+        if wanted.wants == "iri" and self._names_the_task(source, value):
+            return 1.5 + cost / 10  # whatever this network calls a task
         # One that may be chosen is meant, whatever the record calls it.
         return _MEANT if is_listed and value in _told(wanted) else cost
 
