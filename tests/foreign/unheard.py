@@ -27,8 +27,12 @@ from tests.simulation.virtual_time import Timeline, simulated_in
 
 from journeyman.network.service_model.naming import word_set
 
-LEAST_SHARE = 0.77
-"""Of the networks, on which the daemon has to earn."""
+LEAST_EARNED = 428
+"""On so many of all networks the daemon has to earn.
+
+A number and no share: a network that is added may be harder than those before it, and
+would hide, or be blamed for, one that is lost.
+"""
 UNHEARD = word_set(
     "unknown unrecognized unrecognised unexpected unpermitted unsupported "
     "additional extra allowed permitted disallowed prohibited missing required "
@@ -111,7 +115,7 @@ def try_unheard(name: str) -> DrawnTrial:
 
 
 def main(names: list[str]) -> int:
-    """Try these networks, or all; return 1 where too few are earned on."""
+    """Try these networks, or all; return 1 where one, or too many, are not earned on."""
     if unknown := sorted({*names} - {*NETWORKS}):
         print(f"no such network: {', '.join(unknown)}", file=sys.stderr)
         return 2
@@ -123,7 +127,7 @@ def main(names: list[str]) -> int:
     earned = sum(one.is_earned for one in tried)
     share = earned / len(tried)
     print(f"unheard: earned on {earned} of {len(tried)} networks ({share:.1%})")
-    return 0 if share >= LEAST_SHARE else 1
+    return 0 if earned >= (len(names) or LEAST_EARNED) else 1
 
 
 if __name__ == "__main__":
