@@ -1679,6 +1679,13 @@ FOUND_BY_TESTS: Mapping[str, tuple[SourceMutant, ...]] = {
             "worker/test_pages.py",
         ),
         SourceMutant(
+            "a task about a fault is a no",
+            "network/classify.py",
+            'and ("." in value or not is_record)',
+            "",
+            "network/service_model/test_no_in_yes.py",
+        ),
+        SourceMutant(
             "an answer whose type is a no is a yes",
             "network/classify.py",
             "if any(_is_of_a_no(one.body) for one in layers):",

@@ -442,11 +442,17 @@ def _has_failed(seen: Fields) -> bool:
 
 
 def _is_of_a_no(layer: Mapping[str, JSON]) -> bool:
-    """Return whether an answer says that it is a no: `{"type": "order.declined"}`."""
+    """Return whether an answer says that it is a no: `{"type": "order.declined"}`.
+
+    A record with an id has a type as well, such as a task that is about a "fault"; but
+    an event, which has a name in parts, may have an id.
+    """
+    is_record = any(words_of(name)[-1:] == ("id",) for name in layer)
     return any(
         words_of(name)[-1:] == ("type",)
         and isinstance(value, str)
         and not _NOES.isdisjoint(words_of(value)[-1:])
+        and ("." in value or not is_record)
         for name, value in layer.items()
     )
 

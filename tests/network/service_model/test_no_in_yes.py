@@ -115,9 +115,19 @@ async def test_an_answer_whose_type_is_a_no_is_one(kind: str) -> None:
         assert isinstance(await client.claim(TASKS[0], key(0)), Refused)
 
 
-async def test_an_answer_whose_type_tells_a_yes_is_one() -> None:
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"type": "order.accepted", "kind": "never declined"},
+        {"id": TASKS[0].id, "type": "fault", "status": "claimed"},
+        {"claimed": {"task_id": TASKS[0].id, "task_type": "engine_failure"}},
+    ],
+)
+async def test_an_answer_whose_type_tells_no_no_is_a_yes(told: JSON) -> None:
     network = StrictNetwork(SNAKE)
-    network.answers += [(200, {"type": "order.accepted", "kind": "never declined"})]
+    network.answers += [(200, told)]
 
     async with client_of(network) as client:
         assert isinstance(await client.claim(TASKS[0], key(0)), Confirmed)
+
+    assert len(network.bodies()) == 1

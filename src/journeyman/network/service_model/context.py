@@ -112,8 +112,9 @@ def _shows_our_id(found: FieldFault, refused: outcomes.Refused, sent: Sent) -> b
     """
     ours = str(sent.known.get("agent_id", ""))
     is_sent = sent.shape.path_of("agent_id") is not None
+    whole = re.compile(rf"(?<![\w-]){re.escape(ours)}(?![\w-])")
     told = (one for one in _texts(refused) if " " in one)
-    is_shown = bool(ours) and not is_sent and any(ours in one for one in told)
+    is_shown = bool(ours) and not is_sent and any(map(whole.search, told))
     return is_shown and found.fault is Fault.VALUE
 
 
