@@ -124,6 +124,11 @@ async def test_the_same_task_is_read_out_of_many_spellings(
         ("0.14 EUR", 0),
         ({"centimes": 9, "devise": "USD"}, 9),
         ({"centimes": 9, "devise": "EUR"}, 0),
+        ({"centimes": 9}, 0),
+        # A currency is one under any name.
+        ({"cents": 9, "devise": "EUR"}, 0),
+        ({"amount": 9, "valuta": "SEK"}, 0),
+        ({"amount": 9, "sort": "CR"}, 9),
         ({"amount": 5, "currency": "usd"}, 0),
         ("soon", 0),
         ("", 0),

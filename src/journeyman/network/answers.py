@@ -26,7 +26,6 @@ from journeyman.network.service_model.reading import (
     WrongShapeError,
     as_exact_credits,
     as_identifier,
-    as_label,
     as_moment,
     as_string,
     id_path,
@@ -34,6 +33,7 @@ from journeyman.network.service_model.reading import (
     paid_credits,
     spelling,
     spellings,
+    unit_in,
 )
 from journeyman.network.service_model.request import values_in
 from journeyman.network.service_model.vocabulary import ASSUMED
@@ -250,17 +250,32 @@ def read_receipt(
     """Read the answer to a submission or a completion, which may repeat our `own`."""
     seen = _Answer(answer, own)
     bodies = [one.body for one in seen.layers]
-    earned = paid_credits(bodies, is_other_money=_is_of_other_money(seen.all))
+    is_other = _is_of_other_money(seen.all)
+    earned = paid_credits(bodies, is_other_money=is_other)
     # What is named beside a task that goes on is what it is to pay.
     is_going_on = progress_in(seen.layers, status, said="") in _GOES_ON
     if action == "complete" and earned is None and not is_going_on:
         earned = _credits(seen.outer, "earned")
+        if earned is None:
+            earned = _paid_in_payment(seen.outer, is_other_money=is_other)
     if earned is None:
         earned = _paid_in(seen.layers)
     return seen.receipt(action, status, earned)
 
 
 _GOES_ON = frozenset({Progress.IN_REVIEW, Progress.CLAIMED})
+
+
+def _paid_in_payment(outer: Fields, *, is_other_money: bool) -> float | None:
+    """Return the only amount in a payment that is called as pay is, such as a `fee`."""
+    payments = outer.objects(("payment", "payout")).values()
+    paid = [
+        paid_credits([{f"paid_{name}": value}], is_other_money=is_other_money)
+        for one in payments
+        for name, value in one.items()
+    ]
+    amounts = [one for one in paid if one is not None]
+    return amounts[0] if len(amounts) == 1 else None
 
 
 def read_claim(
@@ -566,14 +581,14 @@ def _paid_in(layers: Sequence[Found]) -> float | None:
         if progress_in([one], 200, said="") is Progress.PAID:
             shown = one.fields.objects(("amount",)).get("amount") or one.body
             inside = Fields(shown)
-            named = NAMES["reward_cents"] + NAMES["reward_unit"] + ("amount",)
-            shown = {name: inside[name] for name in named if name in inside}
-            return as_exact_credits(shown)
+            named = (*NAMES["reward_cents"], *NAMES["reward_hundredths"], "amount")
+            amounts = {name: inside[name] for name in named if name in inside}
+            return as_exact_credits({**amounts, "unit": unit_in(inside)})
     return None
 
 
 def _is_of_other_money(seen: Fields) -> bool:
-    return not is_credits(seen.pick(("currency",), as_label) or "")
+    return not is_credits(unit_in(seen))
 
 
 def _says_ours(answer: JSON) -> bool:

@@ -307,7 +307,10 @@ async def test_a_value_that_is_named_is_sent_as_the_last_answer_has_it() -> None
     assert last["signed_by"] == "Odo"
 
 
-async def test_our_id_is_meant_where_a_sentence_has_it_beside_what_was_sent() -> None:
+@pytest.mark.parametrize(("longer", "is_meant"), [("", True), ("42", False)])
+async def test_our_id_is_meant_where_a_sentence_has_it_beside_what_was_sent(
+    *, longer: str, is_meant: bool
+) -> None:
     ours = identity_at(BASE_URL).agent_id
     strict: JSON = {
         "motif": "champ_inconnu",
@@ -317,17 +320,17 @@ async def test_our_id_is_meant_where_a_sentence_has_it_beside_what_was_sent() ->
     told: JSON = {
         "motif": "autre_membre",
         "champ": "membre",
-        "message": f"Ce jeton est celui de {ours}, pas de Done.",
+        "message": f"Ce jeton est celui de {ours}{longer}, pas de Done.",
     }
 
-    *_, last = await claimed_with(
+    bodies = await claimed_with(
         (400, {"erreur": strict}),
         missing("membre"),
         (403, {"erreur": told}),
         task=replace(TASK, raw={"numero": "task-1"}),
     )
 
-    assert last["membre"] == ours
+    assert (bodies[3].get("membre") == ours) is is_meant
 
 
 async def test_an_object_with_the_task_and_the_agent_is_around_everything() -> None:

@@ -16,6 +16,7 @@ PARAGRAPHS = [
     [
         # Values with their types.
         ({"id": {"$oid": "5f"}, "pay": {"N": "5"}}, {"id": "5f", "pay": "5"}),
+        ({"fee": {"$numberDecimal": "12"}}, {"fee": "12"}),
         ({"x": {"type": "Integer", "value": 5, "valueInfo": {}}}, {"x": 5}),
         ({"x": {"id": "%3A", "type": "number", "number": 5}}, {"x": 5}),
         (

@@ -646,6 +646,16 @@ WRONG_TYPE: dict[str, JSON] = {
 }
 
 
+def test_a_number_that_is_wanted_as_a_string_is_a_string() -> None:
+    told: JSON = {
+        "error": "param 'bid' must be decimal string, e.g. \"5.00\", got number"
+    }
+
+    found = only(read_refusal(told, "", {"bid": 5}))
+
+    assert (found.path, found.fault, found.wants) == (("bid",), Fault.TYPE, "string")
+
+
 @pytest.mark.parametrize("body", WRONG_TYPE.values(), ids=WRONG_TYPE)
 def test_the_type_that_is_wanted_is_found(body: JSON) -> None:
     found = only(read_refusal(body, "", SENT))
@@ -1594,6 +1604,7 @@ UNION = "Input tag 'word' found using 'kind' does not match any of the expected 
     [
         ("Unable to extract tag using discriminator 'kind'", {"a": "B"}, "kind"),
         (f"{UNION}'text', 'link'", {"a": "B", "kind": "word"}, "kind"),
+        (f"{UNION}'text', 'link'", {"text": "B", "kind": "word"}, "kind"),
         (
             f"{UNION}'text', 'link'".replace("kind", "format"),
             {"word": "B", "format": "word"},

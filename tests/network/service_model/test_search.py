@@ -927,6 +927,22 @@ async def test_work_is_sent_as_a_list_of_objects_where_one_is_wanted() -> None:
     assert sent[3]["artifacts"] == [{"content": "41", "type": "text"}]
 
 
+async def test_names_in_a_list_are_written_as_the_body_has_them() -> None:
+    network = StrictNetwork(SNAKE)
+    network.answers += [
+        missing("Artifacts"),
+        missing("Artifacts[0].Content"),
+        (200, {}),
+    ]
+
+    async with client_of(network) as client:
+        await client.submit(TASK, RESULT, KEY)
+
+    last = network.bodies("submit")[-1]
+    assert last["artifacts"] == [{"content": "41"}]
+    assert "Artifacts" not in last
+
+
 async def test_a_name_that_says_nothing_to_us_gets_words_that_may_be_the_result() -> (
     None
 ):
@@ -2306,12 +2322,10 @@ async def test_a_key_that_is_no_word_of_ours_is_what_the_claim_made() -> None:
 
 async def test_what_is_missed_where_we_guessed_an_object_is_that_object() -> None:
     network = StrictNetwork(SNAKE)
-    root: JSON = {"error": "param is missing or the value is empty: delivery"}
     network.answers += [
         (400, {"error": "param is missing or the value is empty: claim"}),
         (200, {"claim": {"id": 3}}),
-        (400, root),
-        (400, root),
+        (400, {"error": "param is missing or the value is empty: delivery"}),
         (200, {}),
     ]
 
@@ -2319,11 +2333,94 @@ async def test_what_is_missed_where_we_guessed_an_object_is_that_object() -> Non
         await client.claim(TASK, KEY)
         await client.submit(TASK, RESULT, KEY)
 
-    sent = network.bodies("submit")
-    assert "delivery" in json.dumps(sent[1]["submission"])
-    told = sent[2]["delivery"]
-    assert isinstance(told, dict)
-    assert told["result"] == "41"
+    guessed, told = network.bodies("submit")
+    assert {*guessed} == {"submission"}
+    assert {*told} == {"delivery"}
+    assert told["delivery"] == guessed["submission"]
+
+
+async def test_of_actions_with_objects_of_their_own_each_has_the_one_it_asks_for() -> (
+    None
+):
+    network = StrictNetwork(SNAKE)
+
+    def wanted(name: str) -> tuple[int, JSON]:
+        return 400, {"error": f'expected key "{name}" to be present in params'}
+
+    network.answers += [wanted("booking"), (200, {"id": 3}), wanted("proof"), (200, {})]
+    network.answers += [wanted("handover"), (200, {})]
+
+    async with client_of(network) as client:
+        await client.claim(TASK, KEY)
+        await client.submit(TASK, RESULT, KEY)
+        await client.complete(TASK, KEY)
+
+    told = [network.bodies(one)[1] for one in ("claim", "submit", "complete")]
+    assert [[*one] for one in told] == [["booking"], ["proof"], ["handover"]]
+    assert all("task_id" in str(one) for one in told)
+
+
+async def test_the_number_of_a_ticket_is_its_ticket_number() -> None:
+    network = StrictNetwork(SNAKE)
+    network.answers += [(200, {"ticket": {"number": 7, "ref": TASK.id}})]
+    network.answers += [missing("ticketNumber"), (200, {})]
+
+    async with client_of(network) as client:
+        claimed = await client.claim(TASK, KEY)
+        assert isinstance(claimed, Confirmed)
+        await client.submit(TASK, RESULT, KEY, claimed.value.given)
+
+    assert network.bodies("submit")[-1]["ticketNumber"] == 7
+
+
+async def test_of_names_that_are_all_listed_no_other_is_sent_again() -> None:
+    network = StrictNetwork(SNAKE)
+    listed: JSON = {
+        "error": "unknown field `task_id`, expected `hold_id` or `engraving`"
+    }
+    network.answers += [(422, listed), (200, {})]
+
+    async with client_of(network) as client:
+        await client.submit(TASK, RESULT, KEY, {"claim.hold_id": "h-1"})
+
+    assert {*network.bodies("submit")[-1]} <= {"hold_id", "engraving"}
+
+
+async def test_what_a_submission_made_is_called_as_the_object_that_had_the_work() -> (
+    None
+):
+    network = StrictNetwork(SNAKE)
+    missed: JSON = {"claim_id": ["is required"], "sheet": ["is required"]}
+    network.answers += [
+        (400, {"errors": missed}),
+        (400, {"error": "sheet must be an object"}),
+        missing("sheet.words"),
+        (200, {"id": 9, "booking": 4, "status": "approved"}),
+    ]
+
+    async with client_of(network) as client:
+        done = await client.submit(TASK, RESULT, KEY, {"claim.id": 4})
+        assert isinstance(done, Confirmed)
+        network.answers += [missing("sheet"), (200, {})]
+        await client.complete(TASK, KEY, {"claim.id": 4, **done.value.given})
+
+    assert network.bodies("complete")[-1]["sheet"] == 9
+
+
+async def test_a_key_is_what_the_submission_made_or_else_what_the_claim_did() -> None:
+    network = StrictNetwork(SNAKE)
+    network.answers += [
+        missing("proof"),
+        (400, {"proof": ["Incorrect type. Expected pk value, received str."]}),
+        (400, {"proof": ['Invalid pk "9" - object does not exist.']}),
+        (200, {}),
+    ]
+    given: dict[str, JSON] = {"submit.booking": 4, "submit.status": "approved"}
+
+    async with client_of(network) as client:
+        await client.complete(TASK, KEY, {"claim.id": 4, "submit.id": 9, **given})
+
+    assert [one.get("proof") for one in network.bodies("complete")[2:]] == [9, 4]
 
 
 async def test_a_relation_that_must_exist_is_named_by_its_key() -> None:

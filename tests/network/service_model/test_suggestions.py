@@ -115,6 +115,32 @@ def test_postgrest_names_a_function_with_its_arguments() -> None:
     }
 
 
+def test_a_function_is_told_of_with_the_parameters_that_our_values_became() -> None:
+    body: JSON = {
+        "code": "PGRST202",
+        "hint": "Perhaps you meant to call the function public.f(p_taskId, p_notes)",
+        "message": "Could not find the function public.f(p_taskId, p_by) in the cache",
+    }
+
+    assert {*read_refusal(body, "", SENT)} == {
+        FieldFault(("notes",), Fault.MISSING),
+        FieldFault(("agentId",), Fault.UNKNOWN),
+    }
+
+
+def test_a_function_is_told_of_with_its_parameters_where_we_sent_those() -> None:
+    sent: JSON = {"taskId": "7", "p_taskId": "7"}
+    body: JSON = {
+        "hint": "Perhaps you meant to call the function public.f(p_notes, p_taskId)",
+        "message": "Could not find the function public.f(p_taskId, taskId) in cache",
+    }
+
+    assert {*read_refusal(body, "", sent)} == {
+        FieldFault(("p_notes",), Fault.MISSING),
+        FieldFault(("taskId",), Fault.UNKNOWN),
+    }
+
+
 def test_a_body_that_is_repeated_says_nothing() -> None:
     said = 'Nein. Erhalten: {"taskId": "65f10aff1803f7698b131d72", "agentId": "a1"}'
 

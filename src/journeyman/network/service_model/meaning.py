@@ -118,11 +118,11 @@ def is_version(name: str) -> bool:
 def is_of_one_value(path: Path, action: str, sources: Collection[str]) -> bool:
     """Return whether an object is one value's, rather than around everything.
 
-    `sources` are the values that stand in it.
+    `sources` are the values that stand in it. "" is an action for all of them.
     """
     if {*sources} >= _IDS:
         return False  # whatever it is called, as in `{"ticket": {"id", "owner"}}`
-    nouns = (TASK_NOUNS | AGENT_NOUNS) - NOUNS[action]
+    nouns = (TASK_NOUNS | AGENT_NOUNS) - NOUNS.get(action, frozenset())
     if {*sources} == {"result"}:
         nouns |= {*RESULT_WORDS} - ENVELOPES - {"submission"}
     return any({*words_of(name)} & nouns for name in path)

@@ -615,6 +615,7 @@ class ServiceModel:
             if shape is not None:
                 wanted = {one.path for one in self.of(action).constraints.wanted}
                 style = _in_the_manner_of(style, verb, shape, action, wanted)
+        style = _around_as_asked(style, self.of(action).constraints.wanted)
         told = (known.constraints for known in self.requests.values())
         return reduce(partial(_with_verbs, action=action), told, style)
 
@@ -831,12 +832,35 @@ def _in_the_manner_of(
     return replace(
         style,
         paths={**style.paths, **paths},
+        work=shape.path_of("result") or style.work,
         kinds={**style.kinds, **kinds},
         constants={**style.constants, **constants},
         omits=frozenset(omits),
         given={**style.given, **given},
         wrappers=style.wrappers | {*shape.envelope},
     )
+
+
+def _around_as_asked(style: Style, wanted: Iterable[Wanted]) -> Style:
+    """Return a style with the only object that an action asks for around everything.
+
+    Where each action has one of its own, as `booking` and `proof`, or where ours was
+    made up after another action's.
+    """
+    roots = {one.path[0]: one.wants for one in wanted if len(one.path) == 1}
+    asked = {name for name, wants in roots.items() if wants == "object"}
+    around = {path[0] for path in style.paths.values() if path[1:]} - roots.keys()
+    is_own = len(style.wrappers) > 1 or around.isdisjoint(style.wrappers)
+    if len(asked - style.wrappers) != 1 or not is_own:
+        return style
+
+    def there(path: Path) -> Path:
+        is_around = bool(path[1:]) and path[0] in around
+        return (*(asked - style.wrappers), *path[1:]) if is_around else path
+
+    paths = {source: there(path) for source, path in style.paths.items()}
+    constants = {there(path): value for path, value in style.constants.items()}
+    return replace(style, paths=paths, constants=constants)
 
 
 def _with_verbs(style: Style, known: Constraints, *, action: str) -> Style:
@@ -920,14 +944,16 @@ class _Learning:
     def _left_out(self, told: Sequence[FieldFault]) -> Iterator[FieldFault]:
         """Return what was sent and is too much, where all that may be there is listed.
 
-        All is, where nothing is known to be wanted there that is not in the list: what
-        is only suggested in place of a name has no more than that.
+        All is, where nothing is known to be wanted there that is not in the list, and
+        something is or nothing that was sent is in it: what is only suggested in place
+        of a name has no more than that.
         """
         listed = [one for one in told if one.fault is Fault.ALLOWED]
         allowed = {path for one in listed for path in self._places(one)}
         wanted = {one.path for one in self.known.wanted if one.is_required}
         for above in {path[:-1] for path in allowed} if len(allowed) > 1 else ():
-            if wanted and all(one in allowed for one in wanted if one[:-1] == above):
+            is_told = bool(wanted) or allowed.isdisjoint(self.shape.paths)
+            if is_told and all(one in allowed for one in wanted if one[:-1] == above):
                 for path in self.shape.paths:
                     if path[:-1] == above and path not in allowed:
                         yield FieldFault(path, Fault.UNKNOWN)
@@ -1017,13 +1043,23 @@ class _Learning:
         if path in ends or (finding.is_exact and len(path) > 1):
             yield path
             return
-        around = self._around
+        around = self._around_what(finding)
         if ends and finding.fault is not Fault.ALLOWED:
             sent = [*dict.fromkeys(ends)]
             if finding.fault is not Fault.MISSING or len(path) > 1:
                 yield sent[0]
                 return
         yield self._missing_place(path, around)
+
+    def _around_what(self, finding: FieldFault) -> Path:
+        """Return the objects around what is missed: none if it is one in place of them.
+
+        Nothing has told then that those of ours are around everything here.
+        """
+        around = self._around
+        is_known = any(one[: len(around)] == around for one in self.beside)
+        is_guess = not is_known and self.known.get(around) is None
+        return () if finding.wants == "object" and is_guess else around
 
     def _is_allowed_inside(self, path: Path) -> bool:
         """Return whether a name was listed for an object, and not outside of it."""
@@ -1044,7 +1080,7 @@ class _Learning:
         case = case or ("snake" if is_lower else "")
         if (written or case) and case != "pascal":
             path = path[1:] if path[1:] and _TYPE_NAME.fullmatch(path[0]) else path
-            if case and all(map(_PASCAL.fullmatch, path)):
+            if case and all(one == FIRST or _PASCAL.fullmatch(one) for one in path):
                 ours = tuple(map(Style(case).write, path))
                 is_missed = finding.fault is Fault.MISSING and self._is_object(ours)
                 inner = (*self._around, *ours)

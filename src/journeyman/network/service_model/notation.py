@@ -305,6 +305,11 @@ _REWRITTEN: tuple[tuple[LazyPattern, str | Callable[[re.Match[str]], str]], ...]
         LazyPattern(r"param is missing or the value is empty(?: or invalid)?: (\w+)$"),
         _model_of_rails,
     ),
+    # Phoenix, of the same
+    (
+        LazyPattern(r"expected key \"(\w+)\" to be present in params\b.*"),
+        r"\1: expected an object, which is required",
+    ),
     # ActiveRecord, of a key that was not sent
     (LazyPattern(r"Couldn't find ([A-Z]\w*) without an ID$"), _key_of_model),
     # Python's KeyError, as a text and as its code
@@ -400,12 +405,23 @@ _REWRITTEN: tuple[tuple[LazyPattern, str | Callable[[re.Match[str]], str]], ...]
     ),
     (LazyPattern(r"instance value .*? not found in enum \(possible values"), "one of"),
     (LazyPattern(r"(?:(?<=; )|^)/([\w./-]{1,200}): "), r"\1: "),
+    # serde, of a variant that has more to it than its name
+    (
+        any_case(r"\btype: unit variant, expected (?:newtype|struct|tuple) variant"),
+        "is required",
+    ),
     # kotlinx.serialization
     (
         LazyPattern(
             r"^[\w.]+ does not contain element with name '[^']*' at path \$\.(\S+)$"
         ),
         r'"\1": not one of the values',
+    ),
+    (any_case(r"unexpected symbol '.*?' in numeric literal"), "expected a number"),
+    # Its name for the key that tells a class, unless a service has changed it
+    (
+        LazyPattern(r"\bClass discriminator was missing\b.*", re.DOTALL),
+        "missing field 'type'",
     ),
     (
         LazyPattern(r"\bFields \[([\w, ]+)\] are required for .*they were missing"),

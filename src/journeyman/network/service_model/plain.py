@@ -25,7 +25,7 @@ _TYPE_KEYS = frozenset(
         *("S", "N", "BOOL", "stringValue", "integerValue", "doubleValue"),
         *("booleanValue", "timestampValue", "nullValue", "$oid", "$uuid"),
         "$numberInt",
-        *("$numberLong", "$numberDouble", "#text"),
+        *("$numberLong", "$numberDouble", "$numberDecimal", "#text"),
     }
 )
 """The only key of a value that a document database writes with its type."""

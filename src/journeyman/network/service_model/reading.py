@@ -387,21 +387,28 @@ def as_exact_credits(value: JSON) -> float | None:
         value = value[0]
     if isinstance(value, dict):
         inside = Fields(value)
-        texts = [one for one in inside.values() if isinstance(one, str) and one.strip()]
-        credits_ = next(filter(is_credits, map(str.strip, texts)), "")
-        dollars = next((one for one in map(as_label, texts) if one == "usd"), "")
-        unit = inside.pick(NAMES["reward_unit"], as_label) or credits_ or dollars
-        cents = inside.value(NAMES["reward_cents"])
-        if cents is None and dollars:
-            cents = next((inside[o] for o in inside if _HUNDREDTHS.fullmatch(o)), None)
+        unit, cents = unit_in(inside), inside.value(NAMES["reward_cents"])
+        if cents is None and unit == "usd":
+            cents = inside.value(NAMES["reward_hundredths"])
         if cents is not None and unit in {"", "usd"}:
             return as_amount(cents)
         return _in_units(inside, unit)
     return as_exact_amount(value)
 
 
-_HUNDREDTHS = re.compile(r"c[eé]nt(?:s|imes?|[ií]mos?|avos?|esimi|iemen)")
-"""What hundredths of a dollar are called, as in `{"centimes": 9, "devise": "USD"}`."""
+def unit_in(inside: "Fields") -> str:
+    """Return the unit of an amount: under its name or, under any other, by itself.
+
+    As in `{"cents": 9, "devise": "EUR"}`, which is not 9 credits. "" without one.
+    """
+    texts = [one.strip() for one in inside.values() if isinstance(one, str)]
+    units = [
+        inside.pick(NAMES["reward_unit"], as_label) or "",
+        *(one for one in texts if one and is_credits(one)),
+        *(one for one in map(as_label, texts) if one == "usd"),
+        *(one for one in texts if one.isupper() and one.lower() in ASSUMED.currencies),
+    ]
+    return next(filter(None, units), "")
 
 
 def _in_units(inside: "Fields", unit: str) -> float | None:

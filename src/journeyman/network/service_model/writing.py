@@ -236,6 +236,8 @@ class Style:
     """The objects that it has around the records of a listing."""
     paths: Mapping[str, Path] = field(default_factory=dict)
     """Where its other actions have a value, by source."""
+    work: Path = ()
+    """Where its submission has the work."""
     kinds: Mapping[str, str] = field(default_factory=dict)
     """The types in which its other actions have a value."""
     omits: frozenset[str] = frozenset()
@@ -262,10 +264,8 @@ class Style:
         """Return the objects that its other actions have around everything."""
         placed = tuple(Placed(path, source) for source, path in self.paths.items())
         around = RequestShape(placed).envelope if placed else ()
-        if {"task_id", "agent_id"} <= self.paths.keys():
-            return around  # whatever it is called, as in `{"ticket": {"id", "owner"}}`
-        while around and {*words_of(around[-1])} & (TASK_NOUNS | AGENT_NOUNS):
-            around = around[:-1]  # it is about the one
+        while around and is_of_one_value(around[-1:], "", self.paths):
+            around = around[:-1]
         return around
 
     def without_constants_but(self, paths: Iterable[Path]) -> "Style":
@@ -803,8 +803,11 @@ class Writer:
         if is_its_id or _is_part_of(wanted.path, source, value):
             cost = min(cost, 1.0)
         is_key = wanted.wants in _OF_KEYS and not _is_measure(wanted)
-        if is_key and self._is_of_claim(source):
-            cost = min(cost, 3.5)  # whatever this network calls a claim
+        made = self._made_by(source)
+        if is_key and made:
+            cost = min(cost, 3.5)  # whatever this network calls a claim or a submission
+        if made == "submit" and wanted.path[-1] in self._around_work:
+            cost = min(cost, 0.4)
         cost = min(cost, self._cost_as_named(wanted.path, source, value))
         is_said_so = self._is_said_so(wanted, source, value)
         is_said_so = is_said_so or (wanted.path, source) in self.known.fitting
@@ -900,13 +903,23 @@ class Writer:
         is_ours = wanted.means == "agent_id"
         return not is_ours or self.cost_of(wanted.path, "agent_id") < TOO_DEAR
 
-    def _is_of_claim(self, source: str) -> bool:
-        """Return whether it is the identifier of what the claim made."""
+    @cached_property
+    def _around_work(self) -> Path:
+        """Return the object that a submission has the work in, such as a `proof`.
+
+        The next action asks for the one that was made of it by the same name.
+        """
+        return self.style.work[-2:-1]
+
+    def _made_by(self, source: str) -> str:
+        """Return the action that made what a value is the identifier of, or ""."""
         verb, *way = source.split(".")
         around = {word for name in way[:-1] for word in words_of(name)}
         is_bare = way[-1:] == ["id"] and around.isdisjoint(TASK_NOUNS | AGENT_NOUNS)
         is_ours = self.values.get(source) == self.values.get("task_id")
-        return verb == "claim" and len(way) <= 2 and is_bare and not is_ours  # noqa: PLR2004 - in one object at most
+        is_near = len(way) <= 2  # noqa: PLR2004 - in one object at most
+        is_made = verb in {"claim", "submit"} and is_near and is_bare and not is_ours
+        return verb if is_made else ""
 
     def _is_same_way(self, path: Path, source: str) -> bool:
         """Return whether a value stands in just such a list of records.
@@ -930,11 +943,14 @@ class Writer:
     def _is_same_word(self, name: str, source: str, value: JSON) -> bool:
         """Return whether an answer gave something of its own under just this name.
 
-        Such as a `jobCardId`, which is no name for the job.
+        Such as a `jobCardId`, which is no name for the job, or the `number` of a
+        `ticket` as a `ticketNumber`.
         """
         every = words_of(name)
         words = {*every} - ID_WORDS
-        is_given = source.startswith(GIVEN) and source.rpartition(".")[2] == name
+        *_, around, leaf = "", *source.split(".")
+        is_so_named = leaf == name or (*words_of(around), *words_of(leaf)) == every
+        is_given = source.startswith(GIVEN) and is_so_named
         is_ours = value in (self.values.get("task_id"), self.values.get("agent_id"))
         is_of_us = source.startswith(OF_REGISTRATION)
         is_ours = is_ours and not is_of_us

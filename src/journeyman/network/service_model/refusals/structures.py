@@ -159,10 +159,10 @@ class Walk:
     def _in_object(
         self, value: dict[str, JSON], above: Path, *, fields: bool, depth: int
     ) -> Iterator[FieldFault]:
-        value = _in_known_words(_filled_in(value), self._sent)
-        fields = fields or self._is_by_name(value)
+        value = _as_parameters_of_ours(_filled_in(value), self._sent)
+        value = _in_known_words(value, self._sent)
         # A text beside its language, as OData has it, is no field.
-        fields = fields and not _has_language(value)
+        fields = (fields or self._is_by_name(value)) and not _has_language(value)
         said = " ".join(sayings(value))[:MAX_SAID]
         self._letters -= len(said)
         tells = " " in said or not said.isascii() or _judges(said) or _points(value)
@@ -335,14 +335,11 @@ class Walk:
         if isinstance(value, str) and " " in value and value != said:
             told = said.replace(value, "\u2026")
         found = fault_at(path, told)
-        is_quoted = isinstance(value, str | int) and len(f"{value}") > 1
-        is_echo = "received" in said
-        if (
-            found.fault is Fault.UNKNOWN
-            and is_quoted
-            and not is_echo
-            and f"{value}" in said
-        ):
+        shown = f"{value}"
+        is_long = len(shown) > 1 and shown in said
+        is_quoted = is_long or any(f"{mark}{shown}{mark}" in said for mark in "\"'`")
+        is_quoted = is_quoted and isinstance(value, str | int)
+        if found.fault is Fault.UNKNOWN and is_quoted and "received" not in said:
             options = found.options or listed_last(told)
             return replace(found, fault=Fault.VALUE, options=options)
         return found
@@ -538,6 +535,30 @@ def _filled_in(value: dict[str, JSON]) -> dict[str, JSON]:
     return {
         key: _BLANK.sub(fill, one[:MAX_TEXT]) if named and isinstance(one, str) else one
         for key, one in value.items()
+    }
+
+
+_CALLED_WITH = any_case(r"could not find the function [\w.]+\(((?:\w+, )*\w+)\)")
+_OF_PARAMETERS = LazyPattern(r"[a-z]{0,5}_")
+
+
+def _as_parameters_of_ours(value: dict[str, JSON], sent: JSON) -> dict[str, JSON]:
+    """Return what is said of a function with the names under which we sent its values.
+
+    What calls the function of a database hands `claim_id` on as `p_claim_id`, as many
+    functions of PostgreSQL call their parameters, and PostgREST tells of those.
+    """
+    calls = filter(None, map(_CALLED_WITH.search, texts_of([*value.values()])))
+    names = [name for call in calls for name in call[1].split(", ")]
+    found = _OF_PARAMETERS.match(names[0]) if names else None
+    if not (found and isinstance(sent, dict)) or not sent.keys().isdisjoint(names):
+        return value
+    if sent.keys().isdisjoint(name.removeprefix(found[0]) for name in names):
+        return value
+    prefix = re.compile(rf"\b{found[0]}(?=\w)")
+    return {
+        name: prefix.sub("", one) if isinstance(one, str) else one
+        for name, one in value.items()
     }
 
 

@@ -1306,7 +1306,8 @@ def _named_in(clause: str, sent: JSON) -> Iterator[FieldFault]:
     known = [one for one in items if one in names]
     others = [one for one in items if one not in names]
     are_names = bool(items) and all(map(is_name, items)) and ours.isdisjoint(items)
-    are_names &= not any(f'"{one}"' in clause for one in ours)  # it is of a value
+    quoted = (f"{mark}{one}{mark}" for one in ours for mark in "\"'`")
+    are_names &= not any(one in clause for one in quoted)  # it is of a value
     are_names &= len({*items}) == len(items)
     are_names &= _TYPES_OF_VALUES.isdisjoint(map(type_of_word, others))
     rest = clause.replace(listed[0], "") if listed else ""

@@ -112,6 +112,7 @@ _TYPE_SAID = (
     any_case(
         r"\b(?:declared|answered|marked(?: as)?|set(?: to| as)?) ['\"]?(?P<type>true)\b"
     ),
+    any_case(r"\b(?:decimal|numeric|numerical) (?P<type>string)\b"),
     # Appwrite, of what it would also take as an object.
     any_case(r"\bvalid (?P<type>json) (?:string|object|text)\b"),
     any_case(r"\b(?:iso[ -]?8601|valid) (?P<type>duration)\b"),
