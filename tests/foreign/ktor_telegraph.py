@@ -121,7 +121,7 @@ class Decoder:
             raise JsonDecodingException(f"{what} at path: {path}")
         return found, pos + 1
 
-    def string(self, pos: int, path: str) -> tuple[str, int]:
+    def string(self, pos: int, path: str) -> tuple[str, int]:  # noqa: RET503 - `fail` raises
         char = self.at(pos)
         if char == '"':
             return scanstring(self.text, pos + 1)  # type: ignore[no-any-return]
@@ -135,7 +135,6 @@ class Decoder:
         if char in "{[":
             self.fail(f"Expected beginning of the string, but got {char}", pos, path)
         self.fail(f"Expected quotation mark '\"', but had '{char}' instead", pos, path)
-        return None
 
     def number(self, pos: int, path: str) -> tuple[int, int]:
         """Decode a number, which may be quoted."""

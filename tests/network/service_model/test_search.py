@@ -2373,6 +2373,109 @@ async def test_the_number_of_a_ticket_is_its_ticket_number() -> None:
     assert network.bodies("submit")[-1]["ticketNumber"] == 7
 
 
+async def test_a_key_is_a_uuid_where_that_is_asked_for_and_is_so_again() -> None:
+    network = StrictNetwork(SNAKE)
+    asked: JSON = {"message": "Idempotency-Key header must be a valid UUID"}
+    network.answers += [(400, asked), (503, {}), (200, {})]
+
+    async with client_of(network) as client:
+        await client.submit(TASK, RESULT, KEY)
+        await client.submit(TASK, RESULT, KEY)
+
+    first, *later = network.keys("submit")
+    assert first == KEY
+    assert len({*later}) == 1
+    assert later[0] == str(UUID(later[0]))
+    assert network.bodies("submit")[0] == network.bodies("submit")[-1]
+
+
+async def test_keys_of_two_bodies_are_two_uuids() -> None:
+    network = StrictNetwork(SNAKE)
+    asked: JSON = {"message": "Idempotency-Key header must be a valid UUID"}
+    network.answers += [(400, asked), missing("note"), (200, {})]
+
+    async with client_of(network) as client:
+        await client.submit(TASK, RESULT, KEY)
+
+    _, before, after = network.keys("submit")
+    assert UUID(before) != UUID(after)
+
+
+async def test_what_an_answer_has_first_in_an_object_is_its_id_in_any_language() -> (
+    None
+):
+    network = StrictNetwork(SNAKE)
+    vorgang: JSON = {"kennung": "V24-00031", "zustand": "in_arbeit", "frist": "31.12."}
+    network.answers += [(200, {"vorgang": vorgang}), missing("vorgang"), (200, {})]
+
+    async with client_of(network) as client:
+        claimed = await client.claim(TASK, KEY)
+        assert isinstance(claimed, Confirmed)
+        await client.submit(TASK, RESULT, KEY, claimed.value.given)
+
+    assert network.bodies("submit")[-1]["vorgang"] == "V24-00031"
+
+
+async def test_what_an_answer_has_first_is_no_id_of_the_action() -> None:
+    network = StrictNetwork(SNAKE)
+    answer: JSON = {"status": "success", "response": {"of": "c-7"}}
+    network.answers += [(200, answer), missing("claim"), (200, {})]
+
+    async with client_of(network) as client:
+        claimed = await client.claim(TASK, KEY)
+        assert isinstance(claimed, Confirmed)
+        await client.submit(TASK, RESULT, KEY, claimed.value.given)
+
+    assert network.bodies("submit")[-1]["claim"] != "success"
+
+
+async def test_an_id_in_another_object_than_the_tasks_is_what_the_claim_made() -> None:
+    network = StrictNetwork({**SNAKE, "claim": ["gig.id"]})
+    task = replace(TASK, raw={"id": TASK.id, "fee": 7})
+
+    async with client_of(network) as client:
+        await client.claim(task, KEY)
+        network.answers += [missing("engagement.id"), (200, {})]
+        await client.submit(task, RESULT, KEY, {"claim.id": "c-9", "claim.by": "x"})
+
+    engagement = network.bodies("submit")[-1]["engagement"]
+    assert isinstance(engagement, dict)
+    assert engagement["id"] == "c-9"
+
+
+async def test_of_who_does_the_work_the_truth_is_told() -> None:
+    network = StrictNetwork(SNAKE)
+    one_of: JSON = {"error": "worker_type must be one of: human, agent, team"}
+    network.answers += [missing("worker_type"), (400, one_of), (200, {})]
+
+    async with client_of(network) as client:
+        await client.claim(TASK, KEY)
+
+    assert network.bodies("claim")[-1]["worker_type"] == "agent"
+
+
+async def test_what_begins_large_among_small_names_shows_no_case() -> None:
+    network = StrictNetwork(SNAKE)
+    listed: dict[str, JSON] = {
+        "ID": 7,
+        "CreatedAt": 1,
+        "UpdatedAt": 1,
+        "DeletedAt": None,
+        "title": "T",
+        "state": "open",
+        "reward": 5,
+        "client_id": 3,
+        "text": "x y",
+    }
+    go = "Key: 'ClaimRequest.JobID' Error:Field validation for 'JobID' failed on the"
+    network.answers += [(400, {"error": f"{go} 'required' tag"}), (200, {})]
+
+    async with client_of(network) as client:
+        await client.claim(replace(TASK, raw=listed), KEY)
+
+    assert network.bodies("claim")[-1]["job_id"] == TASK.id
+
+
 async def test_of_names_that_are_all_listed_no_other_is_sent_again() -> None:
     network = StrictNetwork(SNAKE)
     listed: JSON = {

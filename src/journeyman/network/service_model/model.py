@@ -727,8 +727,8 @@ def _said(shape: RequestShape, values: Values) -> str:
     """Return what a request with these values says; its mark where some lack."""
     if not shape.fits(values):
         return shape.mark
-    told = shape.body(values), shape.headers_for(values), shape.query_for(values)
-    return json.dumps(told, sort_keys=True)
+    outside = shape.headers_for(values), shape.query_for(values), shape.key_kind
+    return json.dumps((shape.body(values), outside), sort_keys=True)
 
 
 def _is_prose(value: JSON) -> bool:

@@ -175,9 +175,15 @@ def walk(value: JSON, above: Path = ()) -> Iterator[tuple[Path, JSON]]:
 
 
 def case_of(names: Iterable[str]) -> str:
-    """Return the case that most of these names show; empty when none shows one."""
+    """Return the case that most of these names show; empty when none shows one.
+
+    Where most begin small, those that do not are not the network's own, as GORM's
+    `CreatedAt`.
+    """
     seen = dict.fromkeys(("snake", "camel", "pascal", "kebab"), 0)
+    small = 0
     for name in names:
+        small += name[:1].islower()
         if "_" in name.strip("_"):
             seen["snake"] += 1
         elif "-" in name:
@@ -186,5 +192,7 @@ def case_of(names: Iterable[str]) -> str:
             seen["camel"] += 1
         elif re.match(r"[A-Z][a-z]", name):
             seen["pascal"] += 1
+    if seen["pascal"] < small:
+        seen["pascal"] = 0
     best = max(seen, key=lambda case: seen[case])
     return best if seen[best] else ""

@@ -21,7 +21,7 @@ from journeyman.domain.tasks import JSON
 from journeyman.network.json_text import parse
 from journeyman.network.service_model.lazy_pattern import LazyPattern, any_case
 from journeyman.network.service_model.meaning import EVIDENCE_WORDS, MADE, RESULT_WORDS
-from journeyman.network.service_model.naming import ID_WORDS, words_of
+from journeyman.network.service_model.naming import ID_WORDS, word_set, words_of
 
 MOST_LETTERS = 12_000
 """Of a text that is read at all."""
@@ -45,6 +45,54 @@ def _model_of_rails(told: re.Match[str]) -> str:
 def _key_of_model(told: re.Match[str]) -> str:
     """Return the key of a record of Rails, where it stands in what is about it."""
     return f"{'_'.join(words_of(told[1]))}.id: required"
+
+
+_NAMES_OF_GRAPE = (
+    r"(?<![\w\[])((?:(?!(?:missing|empty|invalid),)[\w\[\]]+, )+[\w\[\]]+)"
+)
+_ANOTHER_FORM = word_set("url uri link href file path image attachment upload id key")
+"""Words in names of what stands in for a text, as a `scan_url` does."""
+
+
+def _likeliest(names: list[str]) -> str:
+    """Return which of several names to send, of which one is enough: that of a text."""
+    texts = [one for one in names if _ANOTHER_FORM.isdisjoint(words_of(one))]
+    return (texts or names)[0]
+
+
+def _one_of_grape(told: re.Match[str]) -> str:
+    """Return which of several parameters is wanted where all of them are missing."""
+    return f"{_likeliest(told[1].split(', '))} is missing"
+
+
+def _others_of_grape(told: re.Match[str]) -> str:
+    """Return which of several parameters are too much where one may be sent."""
+    names = told[1].split(", ")
+    others = [one for one in names if one != _likeliest(names)]
+    return ", ".join(f"{one} is not allowed" for one in others)
+
+
+_RULE_OF_CHECK = LazyPattern(
+    r"(\w+?)_((?:must|should|has|have|needs?|is|not|cannot|may)_\w+)"
+)
+
+
+def _checked_by_postgres(told: re.Match[str]) -> str:
+    """Return what the name of a constraint says of a column, where it says something.
+
+    Such as `result_must_be_object`, or `claims_state_check` of the table `claims`.
+    """
+    name = told[2]
+    if rule := _RULE_OF_CHECK.fullmatch(name):
+        return f"{rule[1]}: {rule[2].replace('_', ' ')}"
+    column = name.removeprefix(f"{told[1]}_").removesuffix("_check")
+    return f"{column}: is invalid" if name == f"{told[1]}_{column}_check" else told[0]
+
+
+def _missed_below(told: re.Match[str]) -> str:
+    """Return the ways to the names that something is said to lack."""
+    names = re.findall(r"\b(?!and\b)\w+", told[2])
+    return "missing fields " + ", ".join(f"{told[1]}.{name}" for name in names)
 
 
 def _way_of_keys(told: re.Match[str]) -> str:
@@ -305,7 +353,32 @@ _REWRITTEN: tuple[tuple[LazyPattern, str | Callable[[re.Match[str]], str]], ...]
         LazyPattern(r"param is missing or the value is empty(?: or invalid)?: (\w+)$"),
         _model_of_rails,
     ),
-    # Phoenix, of the same
+    # By hand, of what a member lacks: "outputs[0] has no name, value"
+    (
+        LazyPattern(
+            r"^(\w[\w.]*(?:\[\d+\])+|\w+(?:\.\w+)+)"
+            r" (?:has no|lacks|misses|is missing|needs|is without):? (?!an? |the )"
+            r"(\w+(?:(?:, and|,| and) \w+)*)\W*$"
+        ),
+        _missed_below,
+    ),
+    # PostgreSQL, of what a row has to be
+    (
+        LazyPattern(
+            r"^new row for relation \"(\w+)\" violates check constraint \"(\w+)\"$"
+        ),
+        _checked_by_postgres,
+    ),
+    # Grape, of parameters of which one is enough
+    (
+        LazyPattern(
+            rf"{_NAMES_OF_GRAPE} are missing,"
+            r" (?:exactly|at least) one parameter (?:must|can) be provided"
+        ),
+        _one_of_grape,
+    ),
+    (LazyPattern(rf"{_NAMES_OF_GRAPE} are mutually exclusive"), _others_of_grape),
+    # Phoenix, of the same as Rails
     (
         LazyPattern(r"expected key \"(\w+)\" to be present in params\b.*"),
         r"\1: expected an object, which is required",
@@ -658,6 +731,7 @@ def in_plain_form(body: JSON, depth: int = 0) -> JSON:
 
 _DEEPEST = 10
 _PLAIN_FORMS: tuple[tuple[LazyPattern, str | Callable[[re.Match[str]], str]], ...] = (
+    (LazyPattern(r"(?<=\w)\.Index (\d+)\b"), r".\1"),  # Vapor, of an item of a list
     (
         LazyPattern(
             r"\u00bb([^\u00ab\u00bb\n]{1,60})\u00ab"

@@ -13,9 +13,10 @@ from uuid import UUID
 
 from pydantic import JsonValue
 
-from journeyman.domain.tasks import JSON
+from journeyman.domain.tasks import JSON, IdempotencyKey
 from journeyman.network.endpoints import REGISTER
 from journeyman.network.service_model.naming import FIRST, NUMERAL, Path
+from journeyman.network.service_model.vocabulary import ASSUMED
 
 Values = Mapping[str, JSON]
 """What a request may say, by source: `task_id`, `result`, what earlier answers gave as
@@ -23,6 +24,8 @@ Values = Mapping[str, JSON]
 
 HEADER = "header:"
 """Before the name of a header, which is then the whole path to a value."""
+KEY_HEADER = HEADER + ASSUMED.idempotency_header
+"""The client's own, of which the form may be asked for."""
 QUERY = "query:"
 """Before the name of a parameter of the address, likewise."""
 WHOLE = "body:"
@@ -229,8 +232,25 @@ class RequestShape:
     def headers_for(self, values: Values) -> dict[str, str]:
         """Return the headers that it has besides our own."""
         told = self._under(HEADER, values)
+        told.pop(ASSUMED.idempotency_header, "")
         sendable = {k: v for k, v in told.items() if v.isascii() and v.isprintable()}
         return {**self.headers, **sendable}
+
+    def key_for(self, key: IdempotencyKey) -> IdempotencyKey:
+        """Return the key of this shape: networks may refuse one key with two bodies.
+
+        It depends on nothing but the shape, so that a repeat has it again in any run.
+        It is a UUID only where that was asked for, since a repeat of what an earlier
+        release sent has to have the key that was sent.
+        """
+        own = key if self.is_plain else f"{key}-{self.mark}"
+        return IdempotencyKey(str(converted(own, self.key_kind)))
+
+    @property
+    def key_kind(self) -> str:
+        """The form of its key that was asked for; empty if none was."""
+        asked = self.at((KEY_HEADER,))
+        return asked.kind if asked else ""
 
     def query_for(self, values: Values) -> dict[str, str]:
         """Return what it says in the address."""

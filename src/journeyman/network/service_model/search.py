@@ -788,16 +788,8 @@ async def _sent(
 ) -> outcomes.Outcome[T]:
     values = request.values(shape)
     body, headers = shape.body(values), shape.headers_for(values)
-    query, key = shape.query_for(values), key_for(shape, request.key)
+    query, key = shape.query_for(values), shape.key_for(request.key)
     return await send(body, headers, query, key)
-
-
-def key_for(shape: RequestShape, key: IdempotencyKey) -> IdempotencyKey:
-    """Return the key of one shape: networks may refuse one key with two bodies.
-
-    It depends on nothing but the shape, so that a repeat has it again in any run.
-    """
-    return key if shape.is_plain else IdempotencyKey(f"{key}-{shape.mark}")
 
 
 def is_about_shape(

@@ -104,6 +104,9 @@ def _asks_for_a_yes(words: Sequence[str]) -> bool:
 
 _GOOD_ENDS = word_set("done success successful succeeded ok yes true text plain final")
 _STATE_NAMES = frozenset({"status", "state"})
+_PEOPLE = word_set("human humans person people manual")
+_MACHINES = word_set("agent ai automated automatic automation bot machine model robot")
+"""What an option is called for work that an agent does, beside work that people do."""
 _KINDS = frozenset({"type", "kind", "format", "mime"})
 _BAD_ENDS = word_set(
     "fail failed failure error reject rejected refused declined no false partial "
@@ -808,6 +811,8 @@ class Writer:
             cost = min(cost, 3.5)  # whatever this network calls a claim or a submission
         if made == "submit" and wanted.path[-1] in self._around_work:
             cost = min(cost, 0.4)
+        if made and self._is_of_another_thing(wanted.path):
+            cost = min(cost, 0.8)
         cost = min(cost, self._cost_as_named(wanted.path, source, value))
         is_said_so = self._is_said_so(wanted, source, value)
         is_said_so = is_said_so or (wanted.path, source) in self.known.fitting
@@ -847,8 +852,20 @@ class Writer:
         affinity_ = self.cost_of(path, source) if is_header(path) else 0.0
         is_moved = source == "task_id" and affinity_ > _MEANT
         is_elsewhere = source == "task_id" and self._is_of_the_record(path, value)
-        doubts = (is_twice, is_moved, is_elsewhere)
+        is_of_another = source == "task_id" and self._is_of_another_thing(path)
+        doubts = (is_twice, is_moved, is_elsewhere, is_of_another)
         return 5.0 * is_id_for_words + 3.0 * sum(doubts)
+
+    def _is_of_another_thing(self, path: Path) -> bool:
+        """Return whether an id is that of another thing than the task elsewhere is.
+
+        As in `{"engagement": {"id"}}`, where a claim has said `{"gig": {"id"}}`.
+        """
+        known = self.style.paths.get("task_id", ())
+        is_inside = len(known) > 1 and len(path) > 1 and path[-1] == known[-1]
+        is_inside = is_inside and ID_WORDS.issuperset(words_of(path[-1]))
+        is_usual = is_inside and bool({*words_of(path[-2])} & TASK_NOUNS)
+        return is_inside and path[-2] != known[-2] and not is_usual
 
     def _is_of_the_record(self, path: Path, value: JSON) -> bool:
         """Return whether the record has another value under this name of an id."""
@@ -967,6 +984,8 @@ class Writer:
         cost = affinity(self.action, path, telling, self.style.noun)
         if self._is_id_of(path[-1], source):
             return 0.0
+        if self._begins(path[-1], source):
+            return min(cost, 0.6)
         is_own = source == "task_id" and path[-1] in {own, f"{own}s"}
         if is_own and cost < TOO_DEAR - 1:
             return min(cost, 0.5)  # the network's own name for it, or for several
@@ -993,6 +1012,20 @@ class Writer:
         is_id = source.startswith(GIVEN) and {*words_of(leaf)} <= ID_WORDS | {"name"}
         kinds = (self.values.get(f"{above}.{word}") for word in _TYPE_WORDS)
         return is_id and any(spelling(str(k)) == spelling(name) for k in kinds if k)
+
+    def _begins(self, name: str, source: str) -> bool:
+        """Return whether it is what an answer has first in an object called so.
+
+        Records begin with their id, in whatever language: `{"vorgang": {"kennung"}}`.
+        """
+        above = source.rpartition(".")[0]
+        *action, around = above.split(".")
+        is_given = bool(action) and source.startswith(GIVEN) and around == name
+        inside = (one for one in self.values if one.rpartition(".")[0] == above)
+        ours = (self.values.get("task_id"), self.values.get("agent_id"))
+        value = self.values.get(source)
+        is_word = isinstance(value, str | int) and " " not in str(value)
+        return is_given and is_word and next(inside) == source and value not in ours
 
     def _is_outdone(self, path: Path, source: str, value: JSON) -> bool:
         """Return whether an answer gave what a name rather means."""
@@ -1185,6 +1218,10 @@ class Writer:
     def _best_option(self, options: tuple[str, ...], word: str) -> str:
         if (usual := _DURATIONS.get(word)) and all(one.isdigit() for one in options):
             return str(min(max(usual, int(options[0])), int(options[-1])))
+        if any({*words_of(one)} & _PEOPLE for one in options):
+            # Of who does the work, only what we are is true, whatever is taken.
+            ours = [one for one in options if {*words_of(one)} & _MACHINES]
+            options = tuple(ours) or options
         nouns = NOUNS[self.action] | {STATE_OF[self.action]} | _GOOD_ENDS
         nouns |= VERBS[self.action]
         told = [one for one in options if {*words_of(one)} & nouns]

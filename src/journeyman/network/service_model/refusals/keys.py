@@ -54,7 +54,8 @@ CONTAINERS = word_set(
     "errors error detail details issues violations invalidparams validation "
     "validationerrors fielderrors fieldviolations messages json fields params "
     "invalid problems failures causes causedby body data extensions exception "
-    "properties nested fullmessages"
+    "properties nested fullmessages "
+    "fehler erreurs errores errori erros fouten bledy błędy virheet chyby hibák ошибки"
 )
 """Under these are findings, and no field of ours."""
 SHOWN = word_set(

@@ -56,6 +56,7 @@ from journeyman.network.service_model.request import (
     leaf_names,
     leaves_of,
 )
+from journeyman.network.service_model.vocabulary import ASSUMED
 
 
 def is_typed(body: JSON) -> bool:
@@ -235,6 +236,15 @@ _OF_A_HEADER = any_case(
 )
 
 
+def is_of_ours(header: str, wants: str) -> bool:
+    """Return whether a header is the client's own, of which nothing can be changed.
+
+    The form of its key can: some take nothing but a UUID.
+    """
+    is_form = header.lower() == ASSUMED.idempotency_header.lower() and wants == "uuid"
+    return header.lower() in OWN_HEADERS and not is_form
+
+
 def _of_header(said: str) -> FieldFault | None:
     """Return the header that a sentence asks for, or the values or type it may have.
 
@@ -242,9 +252,10 @@ def _of_header(said: str) -> FieldFault | None:
     """
     match = _OF_A_HEADER.search(said)
     name = (match["after"] or match["before"] or match["within"]) if match else ""
-    if not name or name.lower() in OWN_HEADERS:
+    wants = wanted_type(said)
+    if not name or is_of_ours(name, wants):
         return None
-    path, wants = (HEADER + name,), wanted_type(said)
+    path = (HEADER + name,)
     shown = re.search(rf"{name}: ([\w.=/;-]+)", said)
     options = shown.groups() if shown else options_in(said)
     if fault_in(said) is Fault.MISSING:

@@ -58,6 +58,7 @@ from journeyman.network.service_model.refusals.sentences import (
     Prose,
     compared_with_example,
     is_name,
+    is_of_ours,
     path_of,
 )
 from journeyman.network.service_model.refusals.words import (
@@ -1053,10 +1054,12 @@ def sent_outside(found: FieldFault, sent: JSON) -> FieldFault | None:
     None: of a header that is the client's own.
     """
     part, *name = found.path
+    if not name and "-" in part and part.lower() in OWN_HEADERS:
+        part, name = "header", [part]
     prefix = _OUTSIDE.get(part.lower())
     if prefix is None or len(name) != 1 or (isinstance(sent, dict) and part in sent):
         return found
-    if prefix == HEADER and name[0].lower() in OWN_HEADERS:
+    if prefix == HEADER and is_of_ours(name[0], found.wants):
         return None
     return replace(found, path=(prefix + name[0],))
 

@@ -113,6 +113,7 @@ _TYPE_SAID = (
         r"\b(?:declared|answered|marked(?: as)?|set(?: to| as)?) ['\"]?(?P<type>true)\b"
     ),
     any_case(r"\b(?:decimal|numeric|numerical) (?P<type>string)\b"),
+    any_case(r"\brequired type '(?:\w+\.)*(?P<type>\w+)'"),
     # Appwrite, of what it would also take as an object.
     any_case(r"\bvalid (?P<type>json) (?:string|object|text)\b"),
     any_case(r"\b(?:iso[ -]?8601|valid) (?P<type>duration)\b"),
@@ -229,7 +230,7 @@ _ACCEPTED = any_case(r"must be (?:accepted|confirmed|agreed|acknowledged|checked
 _OWN_TYPE = LazyPattern(
     r"(?:cannot unmarshal \w+ into .* of type|could not be converted to"
     r"|Cannot construct instance of) `?(?:\w+\.)+[A-Z]"
-    r"|\bof type (?:\w+\\)+[A-Z]"
+    r"|\bof type (?:(?:\w+\\)+[A-Z]|[A-Z][a-z]\w+\W*$)"
 )
 BAD_TYPE = any_case(r"\b(?:invalid|wrong|bad)[ _]type\b")
 _QUOTED_ITEM = (
