@@ -3,6 +3,7 @@
 import gzip
 import json
 
+import anyio
 import pytest
 from tests.network.conftest import (
     Behaviour,
@@ -141,6 +142,19 @@ async def test_a_dripping_server_is_stopped_by_the_total_deadline(
 
     async with client_for(server.base_url, limits=SHORT) as client:
         outcome = await client.claim(TASK, KEY)
+
+    assert message_of(outcome) == "no complete answer within 0.2 s"
+
+
+async def test_a_silent_server_is_given_up_when_the_whole_call_is_due(
+    server: ScriptedServer,
+    client_for: ClientFor,
+) -> None:
+    server.will(stall)
+
+    async with client_for(server.base_url, limits=SHORT) as client:
+        with anyio.fail_after(5):  # sooner than the time-out of a read
+            outcome = await client.claim(TASK, KEY)
 
     assert message_of(outcome) == "no complete answer within 0.2 s"
 

@@ -17,7 +17,7 @@ from tests.raw_http import CLIENT_LEFT, listening, read_request
 from journeyman.domain.outcomes import NotSent, Unknown
 from journeyman.network.advice import advice_for
 from journeyman.network.http import HttpClient, HttpLimits
-from journeyman.network.transport import PooledTransport
+from journeyman.network.transport import PooledTransport, TotalTimeout
 
 OK = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nOK"
 
@@ -164,6 +164,32 @@ async def test_a_request_that_finds_no_free_connection_was_never_sent() -> None:
                 await get(carrier, url, pool=0.01)
 
             go.cancel_scope.cancel()
+
+
+async def test_nobody_waits_for_a_connection_longer_than_for_the_whole_call() -> None:
+    async with serving(None) as server:
+        server.answers = False
+        url = f"http://127.0.0.1:{server.port}/"
+        async with transport(connections=1) as carrier, anyio.create_task_group() as go:
+            go.start_soon(get, carrier, url)
+            await anyio.wait_all_tasks_blocked()
+
+            with pytest.raises(httpx.PoolTimeout), anyio.fail_after(5):
+                await get(carrier, url, total=0.05)
+
+            go.cancel_scope.cancel()
+
+
+async def test_a_call_that_took_too_long_gives_its_connection_back() -> None:
+    async with serving(None) as server:
+        server.answers = False
+        url = f"http://127.0.0.1:{server.port}/"
+        async with transport(connections=1) as carrier:
+            with pytest.raises(TotalTimeout):
+                await get(carrier, url, total=0.05)
+            server.answers = True
+
+            assert await get(carrier, url, pool=1) == b"OK"
 
 
 async def test_a_call_that_was_stopped_gives_its_connection_back() -> None:

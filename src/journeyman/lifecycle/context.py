@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
@@ -103,8 +104,12 @@ class StrategyContexts:
     randomness: Randomness
     log: Log
     _costs: Costs = field(init=False)
+    _made: set[Path] = field(init=False, default_factory=set)
+    """The workspaces that are there, those that a killed daemon left included."""
 
     def __post_init__(self) -> None:
+        with suppress(OSError):  # there is no folder of them yet
+            self._made.update(self.workspaces.iterdir())
         self._costs = Costs(
             journal=self.journal,
             clock=self.clock,
@@ -132,12 +137,19 @@ class StrategyContexts:
         return context
 
     def clean_up(self, record: TaskRecord) -> None:
-        """Remove the workspace of a run that ended."""
-        remove_folder(self._folder(record.task_id))
+        """Remove the workspace of a run that ended, if there is one."""
+        if self._made:  # most strategies ask for none
+            self._remove(self._folder(record.task_id))
 
     def clean_up_hook(self, number: int) -> None:
-        """Remove the workspace of a call that ended."""
-        remove_folder(self._hook_folder(number))
+        """Remove the workspace of a call that ended, if there is one."""
+        if self._made:
+            self._remove(self._hook_folder(number))
+
+    def _remove(self, folder: Path) -> None:
+        if folder in self._made:
+            self._made.discard(folder)
+            remove_folder(folder)
 
     def _context(
         self,
@@ -154,7 +166,7 @@ class StrategyContexts:
             state=state,
             now=self.clock.now,
             deadline=deadline,
-            workspace=partial(_make_anew, folder),
+            workspace=partial(self._make_anew, folder),
             progress=lambda fraction, note: log.debug(
                 "progress", fraction=fraction, note=note
             ),
@@ -175,6 +187,14 @@ class StrategyContexts:
             time_zone=str(limits.zone),
         )
 
+    def _make_anew(self, place: Callable[[], Path]) -> Path:
+        folder = place()
+        self._made.add(folder)
+        # What an interrupted run left must not be taken for this run's work.
+        remove_folder(folder)
+        folder.mkdir(parents=True, mode=0o700)
+        return folder
+
     def _folder(self, task_id: TaskId) -> Path:
         # Hashed: a task id is the network's text and must not name a path.
         name = hashlib.blake2b(task_id.encode(), digest_size=12).hexdigest()
@@ -182,14 +202,6 @@ class StrategyContexts:
 
     def _hook_folder(self, number: int) -> Path:
         return self.workspaces / f"hook-{number}"
-
-
-def _make_anew(place: Callable[[], Path]) -> Path:
-    folder = place()
-    # What an interrupted run left must not be taken for this run's work.
-    remove_folder(folder)
-    folder.mkdir(parents=True, mode=0o700)
-    return folder
 
 
 @dataclass(eq=False)

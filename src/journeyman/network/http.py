@@ -6,8 +6,8 @@ is `Unknown`, where anything can have reached the other side.
 
 import os
 import ssl
-from collections.abc import AsyncIterable, Mapping
-from contextlib import aclosing
+from collections.abc import AsyncIterable, Callable, Mapping
+from contextlib import AbstractContextManager, aclosing, nullcontext
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from hashlib import blake2b
@@ -30,7 +30,7 @@ from journeyman.network.json_text import (
 )
 from journeyman.network.portions import SHORTEST_CUT, Cutting, Portion
 from journeyman.network.service_model.pages import PAGING_HEADERS
-from journeyman.network.transport import PooledTransport
+from journeyman.network.transport import PooledTransport, TotalTimeout
 
 Transport = httpx.AsyncBaseTransport
 """The seam for tests and simulation."""
@@ -120,7 +120,15 @@ class HttpClient:
             "connect": limits.connect_timeout,
             "read": limits.read_timeout,
             "pool": limits.pool_timeout,
+            "total": limits.total_timeout,
         }
+        # Our own transport keeps the last of them; one that was given may not.
+        is_own = isinstance(self._transport, PooledTransport)
+        self._limited: Callable[[], AbstractContextManager[object]] = (
+            nullcontext
+            if is_own
+            else partial(anyio.move_on_after, limits.total_timeout)
+        )
 
     async def open(self) -> None:
         await self._transport.__aenter__()
@@ -148,7 +156,7 @@ class HttpClient:
         an OSError of its own would be taken for the connection's.
         """
         try:
-            with anyio.move_on_after(self._limits.total_timeout):
+            with self._limited():
                 request = self._request(method, url, headers, query, content)
                 # No client of the library between: cookies, redirects and what the
                 # environment says are just what must not happen here.
@@ -157,6 +165,8 @@ class HttpClient:
                     return await self._reply(
                         response, keep, known, wants_json=wants_json
                     )
+        except TotalTimeout:
+            pass
         except NEVER_SENT as error:
             return NotSent(_told(error), timed_out=_timed_out(error))
         except MAYBE_SENT as error:

@@ -149,10 +149,9 @@ def _entered(value: object) -> Mapping[str, JSON]:
 
 def value_at(whole: object, path: Path) -> JSON:
     """Return what a record or a body has at a path; None where there is nothing."""
-    inside, value = _entered(whole), None
+    inside, value = whole, None
     for name in path:
-        value = inside.get(name)
-        inside = _entered(value)
+        inside = value = _entered(inside).get(name)
     return value
 
 

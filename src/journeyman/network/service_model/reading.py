@@ -401,14 +401,16 @@ def unit_in(inside: "Fields") -> str:
 
     As in `{"cents": 9, "devise": "EUR"}`, which is not 9 credits. "" without one.
     """
+    if named := inside.pick(NAMES["reward_unit"], as_label):
+        return named
     texts = [one.strip() for one in inside.values() if isinstance(one, str)]
+    short = [one for one in texts if 0 < len(one) <= LONGEST_WORD]
     units = [
-        inside.pick(NAMES["reward_unit"], as_label) or "",
-        *(one for one in texts if one and is_credits(one)),
-        *(one for one in map(as_label, texts) if one == "usd"),
-        *(one for one in texts if one.isupper() and one.lower() in ASSUMED.currencies),
+        *(one for one in short if is_credits(one)),
+        *(one.lower() for one in short if one.lower() == "usd"),
+        *(one for one in short if one.isupper() and one.lower() in ASSUMED.currencies),
     ]
-    return next(filter(None, units), "")
+    return units[0] if units else ""
 
 
 def _in_units(inside: "Fields", unit: str) -> float | None:
