@@ -2066,6 +2066,20 @@ FOUND_BY_TESTS: Mapping[str, tuple[SourceMutant, ...]] = {
             "daemon/test_workspaces.py",
         ),
         SourceMutant(
+            "an item of a list is no object with names",
+            "network/service_model/refusals/sentences.py",
+            "above, around = way, way[-1]",
+            "pass",
+            "network/service_model/test_said_by_frameworks.py",
+        ),
+        SourceMutant(
+            "a list of names says all of them",
+            "network/service_model/refusals/structures.py",
+            "is_of_them = bool(said) and not OBJECT_WITH.search(said)",
+            "is_of_them = bool(said)",
+            "network/service_model/test_said_by_frameworks.py",
+        ),
+        SourceMutant(
             "our id in a sentence means nothing",
             "network/service_model/context.py",
             "if len(findings) == 1 and _shows_our_id(findings[0], refused, sent):",

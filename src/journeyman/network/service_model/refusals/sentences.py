@@ -394,7 +394,7 @@ _NO_PLACES = word_set(
     "credits seconds minutes hand pencil ink"
 )
 """Words in which something is written, and under which it is not."""
-_OBJECT_WITH = any_case(
+OBJECT_WITH = any_case(
     rf"[`'\"]?(?P<place>{NAME})[`'\"]? (?:{_VERB} be an? (?:\w+ )?"
     r"|(?:is )?(?:mandatory|required|missing)[ :,\u2013-]{1,4}(?:an? )?)"
     r"(?:object|hash|dict(?:ionary)?|map|record) (?:with|containing|having|that has)"
@@ -502,7 +502,7 @@ class Prose:
 
     def in_object_with(self, text: str, above: Path) -> Iterator[FieldFault]:
         """Read what an object has to have, where something else was sent for it."""
-        told, under = _OBJECT_WITH.search(text), _OBJECT_UNDER.search(text)
+        told, under = OBJECT_WITH.search(text), _OBJECT_UNDER.search(text)
         items = _OBJECTS_WITH.search(text) if above and not told else None
         for path in self._named(items["names"]) if items else ():
             yield FieldFault((*above, FIRST, *path), Fault.MISSING)
@@ -516,6 +516,8 @@ class Prose:
         around = next((name for name in sent if spelling(name) == place), None)
         if around is None and fault_in(told[0]) is Fault.MISSING:
             around = told["place"]
+        if around is None and (way := path_of(told["place"]))[1:]:
+            above, around = way, way[-1]  # as in "items[0] must be an object with"
         within = above if above[-1:] == (around,) else (*above, str(around))
         for path in self._named(told["names"]) if around else ():
             yield FieldFault((*within, *path), Fault.MISSING)

@@ -54,6 +54,7 @@ from journeyman.network.service_model.refusals.keys import (
 )
 from journeyman.network.service_model.refusals.sentences import (
     CHAIN,
+    OBJECT_WITH,
     OF_NAMES,
     Prose,
     compared_with_example,
@@ -733,7 +734,9 @@ def _listed(
     Those have another name in LoopBack, and the same in them.
     """
     is_object = isinstance(value_at(sent, above), dict)
-    worded = {"fields", "keys"} if said else set[str]()
+    # A sentence may tell more of them, as in "items[0] must be an object with a name".
+    is_of_them = bool(said) and not OBJECT_WITH.search(said)
+    worded = {"fields", "keys"} if is_of_them else set[str]()
     told = [inner for key, inner in value.items() if key in worded]
     named = [
         ".".join(place_in(name, None) or ()) if isinstance(name, dict) else str(name)
