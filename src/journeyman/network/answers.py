@@ -26,6 +26,7 @@ from journeyman.network.service_model.reading import (
     WrongShapeError,
     as_exact_credits,
     as_identifier,
+    as_label,
     as_moment,
     as_string,
     id_path,
@@ -33,6 +34,7 @@ from journeyman.network.service_model.reading import (
     paid_credits,
     spelling,
     spellings,
+    unit_by_itself,
     unit_in,
 )
 from journeyman.network.service_model.request import values_in
@@ -588,7 +590,8 @@ def _paid_in(layers: Sequence[Found]) -> float | None:
 
 
 def _is_of_other_money(seen: Fields) -> bool:
-    return not is_credits(unit_in(seen))
+    unit = seen.pick(("currency",), as_label) or unit_by_itself(seen)
+    return not is_credits(unit)
 
 
 def _says_ours(answer: JSON) -> bool:

@@ -2373,9 +2373,12 @@ async def test_the_number_of_a_ticket_is_its_ticket_number() -> None:
     assert network.bodies("submit")[-1]["ticketNumber"] == 7
 
 
-async def test_a_key_is_a_uuid_where_that_is_asked_for_and_is_so_again() -> None:
+@pytest.mark.parametrize("header", ["Idempotency-Key", "idempotency-key"])
+async def test_a_key_is_a_uuid_where_that_is_asked_for_and_is_so_again(
+    header: str,
+) -> None:
     network = StrictNetwork(SNAKE)
-    asked: JSON = {"message": "Idempotency-Key header must be a valid UUID"}
+    asked: JSON = {"message": f"{header} header must be a valid UUID"}
     network.answers += [(400, asked), (503, {}), (200, {})]
 
     async with client_of(network) as client:

@@ -82,11 +82,12 @@ def _checked_by_postgres(told: re.Match[str]) -> str:
 
     Such as `result_must_be_object`, or `claims_state_check` of the table `claims`.
     """
-    name = told[2]
+    name = told[2].removeprefix(f"{told[1]}_")
     if rule := _RULE_OF_CHECK.fullmatch(name):
         return f"{rule[1]}: {rule[2].replace('_', ' ')}"
-    column = name.removeprefix(f"{told[1]}_").removesuffix("_check")
-    return f"{column}: is invalid" if name == f"{told[1]}_{column}_check" else told[0]
+    column = name.removesuffix("_check")
+    is_by_default = name != told[2] and name != column
+    return f"{column}: is invalid" if is_by_default else told[0]
 
 
 def _missed_below(told: re.Match[str]) -> str:

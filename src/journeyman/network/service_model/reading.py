@@ -401,8 +401,11 @@ def unit_in(inside: "Fields") -> str:
 
     As in `{"cents": 9, "devise": "EUR"}`, which is not 9 credits. "" without one.
     """
-    if named := inside.pick(NAMES["reward_unit"], as_label):
-        return named
+    return inside.pick(NAMES["reward_unit"], as_label) or unit_by_itself(inside)
+
+
+def unit_by_itself(inside: "Fields") -> str:
+    """Return the unit that a text is, whatever its name; "" where none is one."""
     texts = [one.strip() for one in inside.values() if isinstance(one, str)]
     short = [one for one in texts if 0 < len(one) <= LONGEST_WORD]
     units = [

@@ -50,6 +50,7 @@ from journeyman.network.service_model.refusals.words import (
 )
 from journeyman.network.service_model.request import (
     HEADER,
+    KEY_HEADER,
     QUERY,
     is_day,
     is_outside,
@@ -236,13 +237,15 @@ _OF_A_HEADER = any_case(
 )
 
 
-def is_of_ours(header: str, wants: str) -> bool:
-    """Return whether a header is the client's own, of which nothing can be changed.
+def path_of_header(name: str, wants: str) -> Path:
+    """Return where a header stands; nowhere if it is the client's own.
 
-    The form of its key can: some take nothing but a UUID.
+    Of those nothing can be changed but the form of the key: some take only a UUID.
     """
-    is_form = header.lower() == ASSUMED.idempotency_header.lower() and wants == "uuid"
-    return header.lower() in OWN_HEADERS and not is_form
+    is_key = name.lower() == ASSUMED.idempotency_header.lower()
+    if is_key and wants == "uuid":
+        return (KEY_HEADER,)
+    return () if is_key or name.lower() in OWN_HEADERS else (HEADER + name,)
 
 
 def _of_header(said: str) -> FieldFault | None:
@@ -253,9 +256,9 @@ def _of_header(said: str) -> FieldFault | None:
     match = _OF_A_HEADER.search(said)
     name = (match["after"] or match["before"] or match["within"]) if match else ""
     wants = wanted_type(said)
-    if not name or is_of_ours(name, wants):
+    path = path_of_header(name, wants) if name else ()
+    if not path:
         return None
-    path = (HEADER + name,)
     shown = re.search(rf"{name}: ([\w.=/;-]+)", said)
     options = shown.groups() if shown else options_in(said)
     if fault_in(said) is Fault.MISSING:

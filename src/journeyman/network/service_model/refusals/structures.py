@@ -59,8 +59,8 @@ from journeyman.network.service_model.refusals.sentences import (
     Prose,
     compared_with_example,
     is_name,
-    is_of_ours,
     path_of,
+    path_of_header,
 )
 from journeyman.network.service_model.refusals.words import (
     BAD_TYPE,
@@ -1062,9 +1062,9 @@ def sent_outside(found: FieldFault, sent: JSON) -> FieldFault | None:
     prefix = _OUTSIDE.get(part.lower())
     if prefix is None or len(name) != 1 or (isinstance(sent, dict) and part in sent):
         return found
-    if prefix == HEADER and is_of_ours(name[0], found.wants):
-        return None
-    return replace(found, path=(prefix + name[0],))
+    is_header = prefix == HEADER
+    path = path_of_header(name[0], found.wants) if is_header else (prefix + name[0],)
+    return replace(found, path=path) if path else None
 
 
 def _label_of(name: str, *, fields: bool) -> Path:
