@@ -2360,6 +2360,34 @@ async def test_of_actions_with_objects_of_their_own_each_has_the_one_it_asks_for
     assert all("task_id" in str(one) for one in told)
 
 
+async def test_what_was_sent_in_camel_case_and_is_still_missed_is_in_snake_case() -> (
+    None
+):
+    network = StrictNetwork(SNAKE)
+    missed = [{"name": "workOrderId", "reason": "must not be null"}]
+    java: JSON = {"detail": "Invalid request content.", "invalid_params": missed}
+    network.answers += [(400, java), (400, java), (200, {})]
+
+    async with client_of(network) as client:
+        await client.claim(TASK, KEY)
+
+    assert network.bodies("claim")[-1]["work_order_id"] == TASK.id
+
+
+async def test_a_name_in_a_list_is_that_of_the_list_that_the_record_has() -> None:
+    network = StrictNetwork(SNAKE)
+    network.answers += [missing("outputs"), missing("outputs[0].name"), (200, {})]
+    record: dict[str, JSON] = {
+        "customer": {"name": "Kestrel Signs"},
+        "requestedOutputs": [{"name": "capitals", "mimeType": "text/plain"}],
+    }
+
+    async with client_of(network) as client:
+        await client.submit(replace(TASK, raw=record), RESULT, KEY)
+
+    assert "capitals" in str(network.bodies("submit")[-1]["outputs"])
+
+
 async def test_the_number_of_a_ticket_is_its_ticket_number() -> None:
     network = StrictNetwork(SNAKE)
     network.answers += [(200, {"ticket": {"number": 7, "ref": TASK.id}})]

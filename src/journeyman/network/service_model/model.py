@@ -292,8 +292,12 @@ class RequestModel:
         if fact.others - {*self.misread}:
             # Where it stood elsewhere, it may have been right, and is looked for there.
             told = (one for one in fact.findings if one.fault is not Fault.ALLOWED)
-            there = (one.path for one in told if len(one.path) == 1)
-            asked |= {path[-1] for path in there if path in fact.shape.paths}
+            there = (one for one in told if len(one.path) == 1)
+            # What is told as the place of a fault, and is no word, is surely a name.
+            unsure = (
+                o.path for o in there if not (o.is_exact and _CAMEL.search(o.path[0]))
+            )
+            asked |= {path[-1] for path in unsure if path in fact.shape.paths}
         sent = {path[-1] for path in fact.shape.paths}
         settled |= {name for name in asked if _told_in_words(name, fact.message)}
         return tuple(sorted(sent & asked - settled - {*self.misread}))
@@ -1339,7 +1343,7 @@ class _Learning:
         ]
         if spelling(named[-1]) == spelling(name):
             ways.append((*around, named[-1]))  # as it was told
-        ways += _shorter(self.action, named)
+        ways = self._or_as_in_json([*ways, *_shorter(self.action, named)], sent.path)
         is_id = sent.source in {"task_id", "agent_id"} or sent.source.endswith("id")
         # What an action makes has no key yet: it is an object rather than a relation.
         is_made = words_of(name)[-1] in NOUNS[self.action] and finding.wants != "id"
@@ -1362,6 +1366,17 @@ class _Learning:
             ways += [(*around, Style(case).write(name)) for case in ("camel", "snake")]
         tried = {sent.path, *known.respelled}
         return next((way for way in ways if way not in tried), None)
+
+    def _or_as_in_json(self, ways: list[Path], sent: Path) -> list[Path]:
+        """Return ways to a name, and the one with it in snake case.
+
+        Java's validators tell of its properties, whatever they are called in JSON.
+        """
+        if case_of(sent[-1:]) != "camel":
+            return ways
+        snake = (*sent[:-1], Style("snake").write(sent[-1]))
+        is_usual = case_of(one[-1] for one in self.beside) == "snake"
+        return [snake, *ways] if is_usual else [*ways, snake]
 
     def _in_an_object(
         self, name: str, ways: list[Path], *, is_told: bool
@@ -1470,6 +1485,7 @@ class _Learning:
 
 _TYPE_NAME = re.compile(r"(?:[A-Z][a-z0-9]*)+(?:Request|Input|Dto|DTO|Command|Params)")
 """As in Go, Java and C#."""
+_CAMEL = re.compile(r"[a-z][A-Z]")
 _PASCAL = re.compile(r"(?![A-Z]{4})[A-Z][A-Za-z0-9]*")
 
 

@@ -727,10 +727,17 @@ def in_plain_form(body: JSON, depth: int = 0) -> JSON:
         return body
     if isinstance(body, list):
         return [in_plain_form(one, depth + 1) for one in body]
-    return {name: in_plain_form(one, depth + 1) for name, one in body.items()}
+    return {
+        name: in_plain_form(one, depth + 1)
+        for name, one in body.items()
+        if not (isinstance(one, str) and one in _OF_NO_FIELD)
+    }
 
 
 _DEEPEST = 10
+_OF_NO_FIELD = frozenset({"non_field_errors", "nonFieldErrors", "__all__", "_schema"})
+"""What Django and marshmallow have in place of a field, where a handler has made a list
+of their faults: it is none."""
 _PLAIN_FORMS: tuple[tuple[LazyPattern, str | Callable[[re.Match[str]], str]], ...] = (
     (LazyPattern(r"(?<=\w)\.Index (\d+)\b"), r".\1"),  # Vapor, of an item of a list
     (

@@ -941,12 +941,14 @@ class Writer:
     def _is_same_way(self, path: Path, source: str) -> bool:
         """Return whether a value stands in just such a list of records.
 
-        As `strings.0.key` does, which is wanted in `strings`, of a listed task.
+        As `strings.0.key` does, which is wanted in `strings`, of a listed task; and as
+        `requestedOutputs.0.name`, which is wanted in `outputs`.
         """
-        way = source.split(".")
         inner = path[path.index(FIRST) - 1 :] if FIRST in path[1:] else ()
-        is_within = bool(inner) and way[-len(inner) :] == [*inner]
-        return is_within and source.startswith((*GIVEN, RECORD))
+        way = source.split(".")[-len(inner) :] if inner else []
+        is_within = way[1:] == [*inner[1:]] and bool(way)
+        is_alike = is_within and words_of(way[0])[-1:] == words_of(inner[0])[-1:]
+        return is_alike and source.startswith((*GIVEN, RECORD))
 
     def _is_told_anew(self, source: str) -> bool:
         """Return whether a later answer gave something under the same name."""

@@ -248,6 +248,8 @@ class Walk:
     def _place_of(self, value: Mapping[str, JSON]) -> Path | None:
         """Find which field an object speaks about, in structure or in words."""
         place = place_in(value, self._sent)
+        if place and place[1:] and place[-1] in OF_THE_WHOLE - self._names:
+            place = place[:-1]  # a flattened `non_field_errors` of Django REST
         is_read = place is None and self._is_prose_read
         return _named_in_words(value) if is_read else place
 
