@@ -2364,7 +2364,7 @@ async def test_what_was_sent_in_camel_case_and_is_still_missed_is_in_snake_case(
     None
 ):
     network = StrictNetwork(SNAKE)
-    missed = [{"name": "workOrderId", "reason": "must not be null"}]
+    missed: JSON = [{"name": "workOrderId", "reason": "must not be null"}]
     java: JSON = {"detail": "Invalid request content.", "invalid_params": missed}
     network.answers += [(400, java), (400, java), (200, {})]
 
