@@ -2129,6 +2129,13 @@ FOUND_BY_TESTS: Mapping[str, tuple[SourceMutant, ...]] = {
             "network/service_model/test_search.py",
         ),
         SourceMutant(
+            "what was completed once it was paid is completed again",
+            "worker/submit.py",
+            "proof.note_released(record.task_id)",
+            "pass",
+            "worker/test_slots.py",
+        ),
+        SourceMutant(
             "our id in a sentence means nothing",
             "network/service_model/context.py",
             "if len(findings) == 1 and _shows_our_id(findings[0], refused, sent):",

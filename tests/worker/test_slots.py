@@ -286,6 +286,25 @@ async def test_tasks_that_are_paid_are_completed_where_as_many_are_held_as_may_b
     assert loop.journal.ledger.balance() == 100 + 6 * 3
 
 
+async def test_what_was_completed_once_it_was_paid_is_not_completed_again(
+    make_loop: MakeLoop, market: ScriptedMarket
+) -> None:
+    loop = make_loop(slots=1)
+    full = "You have 1 sheet on loan. Return it first."
+    refused = Refused(Refusal.FULL, full, 409, answer=full)
+    market.script["claim"] = [CLAIMED, refused, CLAIMED, refused, CLAIMED]
+    market.script["submit"] = [PAID] * 3
+    for name in ("t0", "t1", "t2"):
+        loop.select.decide((task(name, "yield"),))
+    async with loop.running():
+        for _ in range(8):
+            await loop.later(100)
+
+    assert states(loop) == {"completed": 3}
+    asked = [market.verbs(one).count("complete") for one in ("t0", "t1", "t2")]
+    assert asked == [1, 1, 1]
+
+
 async def test_no_task_is_lost_to_a_limit_that_is_told_in_a_yes(
     make_loop: MakeLoop, market: ScriptedMarket
 ) -> None:

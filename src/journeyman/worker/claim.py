@@ -92,8 +92,6 @@ class Claim:
     take_back: TakeBackClaim = tell_nobody
     _given: set[TaskId] = field(init=False, default_factory=set)
     """Tasks that were given for the claim of another, while their own was under way."""
-    _released: set[TaskId] = field(init=False, default_factory=set)
-    """Tasks that were paid, still counted as held, and had a completion answered."""
 
     async def run(self, record: TaskRecord) -> TaskRecord:
         """Claim once, if the task is still worth it."""
@@ -219,10 +217,7 @@ class Claim:
 
     async def _complete_paid(self, held: TaskRecord) -> None:
         self.intents.proof.note_paid_is_held()
-        outcome = await complete_paid(self.network, held)
-        is_no = isinstance(outcome, Refused) and outcome.refusal not in NOT_NOW
-        if is_no or isinstance(outcome, Confirmed):
-            self._released.add(held.task_id)
+        await complete_paid(self.network, self.intents.proof, held)
 
     def _paid_and_held(self, conflict: Refused) -> TaskRecord | None:
         """Return a task that was paid for its result, and that a refusal is about.
@@ -238,7 +233,7 @@ class Claim:
         return held[-1] if held else None
 
     def _was_completed(self, record: TaskRecord) -> bool:
-        if record.task_id in self._released:
+        if self.intents.proof.is_released(record.task_id):
             return True
         tasks = self.intents.journal.tasks
         return bool(tasks.arrivals(record.task_id, TaskState.COMPLETING))

@@ -7,8 +7,10 @@ about a task. What was proven outlasts a restart.
 """
 
 import re
+from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from journeyman.domain.clock import Clock, Randomness
 from journeyman.domain.outcomes import Refused
@@ -36,6 +38,8 @@ ABSENT_SECONDS = 600.0
 """How long an absent action is believed to be absent, before one task asks again."""
 LIMITED_SECONDS = 600.0
 """How long a number of tasks is believed to be all that may be held."""
+MOST_RELEASED = 100
+"""More than the tasks that ended last and are looked at (`claim.RECENTLY_ENDED`)."""
 VAIN_REPEATS = 3
 """So many conflicts that stay when fewer tasks are held are enough: they are about the
 tasks, and every other one that is lost in a race would cost a request more."""
@@ -130,6 +134,10 @@ class Proof:
     """So many may be held, as such a refusal says; 0: none has said so lately."""
     _limited_until: float = field(init=False, default=0.0)
     _vain_repeats: int = field(init=False, default=0)
+    _released: deque[TaskId] = field(
+        init=False, default_factory=partial(deque, maxlen=MOST_RELEASED)
+    )
+    """The last tasks that were paid, still held, and had a completion answered."""
 
     def __post_init__(self) -> None:
         self._proven = read_proven(self.journal.facts.get(self._fact))
@@ -304,6 +312,14 @@ class Proof:
     def note_paid_is_held(self) -> None:
         """Note that a task that was paid was still held."""
         self._keep(replace(self._proven, holds_paid=True))
+
+    def is_released(self, task_id: TaskId) -> bool:
+        """Return whether a paid task has had its completion answered, in this run."""
+        return task_id in self._released
+
+    def note_released(self, task_id: TaskId) -> None:
+        """Note that a task that was paid is held no more."""
+        self._released.append(task_id)
 
     def lacks(self, action: str) -> bool:
         """Return whether the network was found not to have this action."""

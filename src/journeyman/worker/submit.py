@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from journeyman.domain.clock import Clock
-from journeyman.domain.outcomes import Confirmed, Failure, Outcome, Refusal, Refused
+from journeyman.domain.outcomes import Confirmed, Failure, Refusal, Refused
 from journeyman.domain.tasks import (
     IdempotencyKey,
     Progress,
@@ -18,12 +18,14 @@ from journeyman.network.answers import Receipt
 from journeyman.network.client import NetworkClient
 from journeyman.worker.endings import Endings
 from journeyman.worker.intents import (
+    NOT_NOW,
     Intents,
     is_open,
     key_for,
     may_be_done,
     names_a_time,
 )
+from journeyman.worker.proof import Proof
 
 BLANK_YES = "the network says yes, and nothing more"
 UNSURE = "already there, perhaps by our own earlier submission"
@@ -34,14 +36,19 @@ UNDER_REVIEW = "the answer to the result says: under review"
 """Why it is not paid yet, even where the network has no completions."""
 
 
-async def complete_paid(network: NetworkClient, record: TaskRecord) -> Outcome[Receipt]:
+async def complete_paid(
+    network: NetworkClient, proof: Proof, record: TaskRecord
+) -> None:
     """Complete a task that was paid for its result, and counts as held until then.
 
     All is booked, so that nothing depends on the answer. What is lost on the way is
     asked for again by the next claim that is refused.
     """
     key = key_for(record, "complete")
-    return await network.complete(record.task, key, record.given)
+    outcome = await network.complete(record.task, key, record.given)
+    is_no = isinstance(outcome, Refused) and outcome.refusal not in NOT_NOW
+    if is_no or isinstance(outcome, Confirmed):
+        proof.note_released(record.task_id)
 
 
 @dataclass(kw_only=True, eq=False)
@@ -89,7 +96,7 @@ class Submit:
                 given=answer.given,
             )
             if self.intents.proof.holds_paid:
-                await complete_paid(self.network, record)
+                await complete_paid(self.network, self.intents.proof, record)
             return record
         if answer.progress is Progress.REJECTED:
             return await self.endings.reject(record, "the answer says: rejected")
