@@ -2524,21 +2524,21 @@ async def test_what_a_submission_made_is_called_as_the_object_that_had_the_work(
     None
 ):
     network = StrictNetwork(SNAKE)
-    missed: JSON = {"claim_id": ["is required"], "sheet": ["is required"]}
+    missed: JSON = {"claim_id": ["is required"], "evidence": ["is required"]}
     network.answers += [
         (400, {"errors": missed}),
-        (400, {"error": "sheet must be an object"}),
-        missing("sheet.words"),
+        (400, {"error": "evidence must be an object"}),
+        missing("evidence.words"),
         (200, {"id": 9, "booking": 4, "status": "approved"}),
     ]
 
     async with client_of(network) as client:
         done = await client.submit(TASK, RESULT, KEY, {"claim.id": 4})
         assert isinstance(done, Confirmed)
-        network.answers += [missing("sheet"), (200, {})]
+        network.answers += [missing("evidence"), (200, {})]
         await client.complete(TASK, KEY, {"claim.id": 4, **done.value.given})
 
-    assert network.bodies("complete")[-1]["sheet"] == 9
+    assert network.bodies("complete")[-1]["evidence"] == 9
 
 
 async def test_a_key_is_what_the_submission_made_or_else_what_the_claim_did() -> None:

@@ -789,7 +789,7 @@ class Writer:
         cost += 4.0 * (is_old or self._is_id_for_work(wanted, value))
         is_meant = source == wanted.means
         cost += 3.0 * (not is_meant and self._is_other_id(wanted.path[-1], source))
-        cost += 1.5 * self._is_outdone(wanted.path, source, value)
+        cost += 1.5 * self._was_listed(wanted.path[-1], source, value)
         if source in _EMPTY_ABLE and value in _EMPTY:
             cost += 2 if wanted.wants == "object" else 5
         return cost + self._cost_of_strange(wanted.path, source, value)
@@ -1029,11 +1029,6 @@ class Writer:
         is_word = isinstance(value, str | int) and " " not in str(value)
         return is_given and is_word and next(inside) == source and value not in ours
 
-    def _is_outdone(self, path: Path, source: str, value: JSON) -> bool:
-        """Return whether an answer gave what a name rather means."""
-        is_made = source == "task_id" and self._is_made(path)
-        return is_made or self._was_listed(path[-1], source, value)
-
     def _was_listed(self, name: str, source: str, value: JSON) -> bool:
         """Return whether an answer only repeats what the record has, for another name.
 
@@ -1043,20 +1038,6 @@ class Writer:
         is_repeated = self.values.get(RECORD + leaf) == value
         is_other = ID_WORDS.isdisjoint([leaf]) and leaf != name
         return is_repeated and is_other and source.startswith(GIVEN)
-
-    def _is_made(self, path: Path) -> bool:
-        """Return whether an answer showed a record that is called so, and has an id.
-
-        Such as an `order`, of a listing: an `order_id` is then hardly the listing's.
-        """
-        *noun, last = words_of(path[-1]) or ("",)
-        named = ("_".join(noun), "id")
-        return last == "id" and any(
-            source.startswith(GIVEN)
-            and tuple("_".join(words_of(one)) for one in source.split(".")[1:]) == named
-            and value not in (self.values.get("task_id"), self.values.get("agent_id"))
-            for source, value in self.values.items()
-        )
 
     def _is_other_id(self, name: str, source: str) -> bool:
         """Return whether records call the task so, and the value is none of it.
