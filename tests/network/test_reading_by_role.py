@@ -183,6 +183,7 @@ def test_the_last_task_of_a_market_is_read_as_the_others_were() -> None:
         ({"fee": {"amount": 300, "currency": "CRD", "as": "3.00 credits"}}, 3),
         ({"fee": {"value": 300, "exponent": 2, "currency": "CREDITS"}}, 3),
         ({"fee": {"unit": "CREDIT", "minor": 300, "minorPerCredit": 100}}, 3),
+        ({"fee": {"unit": "CREDIT", "minor": 3000, "minorPerCredit": 1000}}, 3),
         ({"asking": {"amount_minor": 300, "currency": "CRD"}}, 3),
         ({"asking": {"amount_minor": 3000, "currency": "CRD", "exponent": 3}}, 3),
         ({"asking": {"amount_minor": 3, "currency": "CRD", "exponent": 0}}, 3),
