@@ -255,6 +255,7 @@ async def test_a_refusal_that_repeats_a_request_does_not_say_whose_the_task_is(
         ({"credits_earned": 5, "paid": 500, "currency": "usd"}, 5, None),
         ({"paid": 500, "devise": "EUR"}, None, None),
         ({"earned": 5, "unit": "sheets"}, 5, None),
+        ({"earned": 5, "queue": "ALL", "priority": "TOP"}, 5, None),
         ({"payment": {"fee": 12, "balance": 112}}, 12, 112),
         ({"payment": {"fee": 12, "price": 9}}, None, None),
         ({"payment": {"fee": 12, "currency": "EUR"}}, None, None),

@@ -153,18 +153,18 @@ class Vocabulary:
     credit_stems: tuple[str, ...] = ("credit", "crédit", "kredit", "kredyt", "кредит")
     """What units begin with that are credits, too, in other languages."""
     currencies: frozenset[str] = word_set(
-        "aed afn all amd aoa ars aud awg azn bam bbd bdt bhd bif bmd bnd bob brl bsd "
+        "aed afn amd aoa ars aud awg azn bam bbd bdt bhd bif bmd bnd bob brl bsd "
         "btn bwp byn bzd cad cdf chf clp cny cop crc cup cve czk djf dkk dop dzd egp "
         "ern etb eur fjd fkp gbp gel ghs gip gmd gnf gtq gyd hkd hnl htg huf idr ils "
         "inr iqd irr isk jmd jod jpy kes kgs khr kmf kpw krw kwd kyd kzt lak lbp lkr "
         "lrd lsl lyd mad mdl mga mkd mmk mnt mop mru mur mvr mwk mxn myr mzn nad ngn "
         "nio nok npr nzd omr pab pen pgk php pkr pln pyg qar ron rsd rub rwf sar sbd "
-        "scr sdg sek sgd shp sle sos srd ssp stn svc syp szl thb tjs tmt tnd top try "
+        "scr sdg sek sgd shp sle sos srd ssp stn svc syp szl thb tjs tmt tnd try "
         "ttd twd tzs uah ugx uyu uzs ves vnd vuv wst xaf xcd xof xpf yer zar zmw btc "
         "eth sol usdc usdt"
     )
     """Other money, in capital letters, under whatever name it stands: what is in use of
-    ISO 4217, and what some chains have."""
+    ISO 4217, but for `ALL` and `TOP`, which are words, and what some chains have."""
     status: tuple[str, ...] = ("status", "task_status", "state", "task_state")
     open_flags: tuple[str, ...] = in_order(
         "is_open open is_available available is_claimable claimable is_active active",
