@@ -254,6 +254,7 @@ async def test_a_refusal_that_repeats_a_request_does_not_say_whose_the_task_is(
         ({"paid": 500, "currency": "USD", "balance": 9}, None, None),
         ({"credits_earned": 5, "paid": 500, "currency": "usd"}, 5, None),
         ({"paid": 500, "devise": "EUR"}, None, None),
+        ({"paid_centicredits": 500, "balance": 105}, 5, 105),
         ({"earned": 5, "unit": "sheets"}, 5, None),
         ({"earned": 5, "queue": "ALL", "priority": "TOP"}, 5, None),
         ({"payment": {"fee": 12, "balance": 112}}, 12, 112),

@@ -167,6 +167,13 @@ async def test_a_submission_may_pay(
         ),
         (425, {}, Refusal.PENDING, Progress.IN_REVIEW),
         (409, "still rendering, try again in 3 s", Refusal.PENDING, Progress.IN_REVIEW),
+        (
+            400,
+            "Reviews take a second; try again then",
+            Refusal.PENDING,
+            Progress.IN_REVIEW,
+        ),
+        (400, {"review": "pending"}, Refusal.PENDING, Progress.IN_REVIEW),
         (409, {"say": "Try again shortly."}, Refusal.PENDING, Progress.IN_REVIEW),
         (409, {"error": "Ann is still working on it"}, Refusal.CONFLICT, None),
         (409, {"error": "the cover is still missing"}, Refusal.CONFLICT, None),

@@ -187,7 +187,11 @@ def test_the_last_task_of_a_market_is_read_as_the_others_were() -> None:
         ({"asking": {"amount_minor": 300, "currency": "CRD"}}, 3),
         ({"asking": {"amount_minor": 3000, "currency": "CRD", "exponent": 3}}, 3),
         ({"asking": {"amount_minor": 3, "currency": "CRD", "exponent": 0}}, 3),
+        ({"asking": {"minorUnits": 3000, "currency": "CRD", "fractionDigits": 3}}, 3),
         ({"asking": {"amount_minor": 3, "currency": "USD"}}, 3),
+        ({"reward_centicredits": 300}, 3),
+        ({"rewardMillicredits": "3000"}, 3),
+        ({"reward_centicredits": "some"}, 0),
         ({"tariff_cents": 3}, 3),
         ({"reward": {"__typename": "Reward", "creditAmount": 3}}, 3),
         ({"fee": {"amt": "3.00", "unit": "CR"}}, 3),
@@ -813,6 +817,18 @@ def test_what_differs_in_a_number_only_is_a_title_and_no_work() -> None:
     )
 
     assert [one.text for one in read({"tyot": made})] == [*TEXTS]
+
+
+def test_what_ends_alike_everywhere_says_what_to_do_and_is_not_the_work() -> None:
+    made = records(
+        lambda n: {
+            "slug": f"otter-{n}",
+            "job": f"Wall {chr(65 + n)} of the long hall on the left: set in capitals",
+            "copy": TEXTS[n][:30],
+        }
+    )
+
+    assert [one.text for one in read(made)] == [text[:30] for text in TEXTS]
 
 
 def test_of_two_numbers_the_one_that_counts_the_records_is_no_reward() -> None:

@@ -26,7 +26,7 @@ _CONTRADICTS = frozenset({400, 415, 422})
 _STATE_NAMES = frozenset(
     {
         *("status", "state", "outcome", "verdict", "decision", "phase", "stage"),
-        *("result", "grade"),
+        *("result", "grade", "review"),
     }
 )
 _ECHO_NAMES = frozenset(
@@ -114,7 +114,7 @@ _SAID = _patterns(
         *("still (?:in|under) (?:qa|review|check)", "check back"),
         # Who is still working on a task has it.
         r"still (?!missing|lacking|wanting|outstanding|working|holding)\w+ing",
-        r"again (?:shortly|soon|in (?:\d+|a (?:few|moment|minute|second)))",
+        r"again (?:shortly|soon|then|in (?:\d+|a (?:few|moment|minute|second)))",
         "not yet (?:been )?(?:ready|accepted|settled|confirmed|complete|completed)",
         rf"{_A_LOOK} (?:(?:is|are|has) )?{_NOT_OVER}",
         rf"(?:not|nobody has|no one has) (?:been )?{_SEEN}\b.{{0,30}} yet",

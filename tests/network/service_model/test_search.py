@@ -2977,6 +2977,17 @@ async def test_a_value_is_sent_in_the_form_that_is_shown() -> None:
     assert last["parent"] == "projects/maps/tasks/7"
 
 
+async def test_the_id_of_a_document_is_the_end_of_its_way_once_that_was_refused() -> (
+    None
+):
+    task = replace(TASK, id=TaskId("databases/main/documents/tasks/89CF"))
+    refused = wrong("taskId", "must be a document id, got a path")
+
+    _, whole, end = await claimed_with(missing("taskId"), refused, task=task)
+
+    assert (whole["taskId"], end["taskId"]) == (task.id, "89CF")
+
+
 async def test_how_long_is_asked_for_is_said_in_the_unit_that_a_name_has() -> None:
     *_, minutes = await claimed_with(missing("minutesOnSite"))
     *_, duration = await claimed_with(

@@ -16,6 +16,7 @@ from dataclasses import fields as declared_fields
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from functools import lru_cache
+from itertools import starmap
 from types import MappingProxyType
 from typing import TypeVar
 
@@ -261,6 +262,20 @@ def spellings(names: Iterable[str]) -> tuple[str, ...]:
     return tuple([spelling(name) for name in names])
 
 
+_PARTS = {"deci": 10, "centi": 100, "milli": 1_000, "micro": 1_000_000}
+"""Parts of a unit, by their prefixes in the SI."""
+_PARTS_OF_CREDITS = tuple(f"{prefix}credits" for prefix in _PARTS)
+_PART_OF_CREDITS = re.compile(rf"(.+?)_?({'|'.join(_PARTS)})_?credits", re.IGNORECASE)
+
+
+def _in_whole_credits(name: str, value: JSON) -> tuple[str, JSON]:
+    """Return `fee_centicredits` as `fee_credits`, and what is in it in credits."""
+    part, amount = _PART_OF_CREDITS.fullmatch(name), as_exact_amount(value)
+    if part is None or amount is None:
+        return name, value
+    return f"{part[1]}_credits", amount / _PARTS[part[2].lower()]
+
+
 class Fields(dict[str, JSON]):
     """One or more JSON objects read as one; earlier objects hide later ones.
 
@@ -273,7 +288,11 @@ class Fields(dict[str, JSON]):
         for layer in layers:
             for name, value in layer.items():
                 if value is not None:
-                    self.setdefault(_reduced(name[:_LONGEST_NAME]), value)
+                    reduced = _reduced(name[:_LONGEST_NAME])
+                    if reduced.endswith(_PARTS_OF_CREDITS):
+                        name, value = _in_whole_credits(name, value)  # noqa: PLW2901
+                        reduced = spelling(name)
+                    self.setdefault(reduced, value)
 
     def value(self, names: Iterable[str]) -> JSON:
         """Return the first value under these names, whatever it is."""
@@ -481,7 +500,7 @@ def paid_credits(
     found = [
         ({"credit", "credits"}.isdisjoint(words), amount)
         for record in records
-        for name, value in record.items()
+        for name, value in starmap(_in_whole_credits, record.items())
         if not _PAID_WORDS.isdisjoint(words := words_of(name))
         and _PAY_WORDS.issuperset(words)
         and (amount := as_exact_credits(value)) is not None

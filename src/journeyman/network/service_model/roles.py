@@ -464,6 +464,7 @@ class _Search:
     def _text(self) -> _Column | None:
         prose = [column for column in self._free() if self._is_prose(column)]
         prose = [o for o in prose if not (o.role == "title" and _is_numbered(o))]
+        prose = [one for one in prose if not _asks_alike(one)] or prose
         if spoken := self._spoken_of():
             return spoken
         role_of = self._reader.role_of
@@ -596,6 +597,15 @@ def _holds_objects(column: _Column) -> bool:
     return FIRST not in column.path and all(
         isinstance(value, dict) for value in column.values.values()
     )
+
+
+def _asks_alike(column: _Column) -> bool:
+    """Return whether all texts end in the same words, which then say what to do.
+
+    As in "Shop window: set this line in capitals", beside the line.
+    """
+    ends = {tuple(str(text).split()[-_FEW:]) for text in column.read(as_string)}
+    return len(column.values) >= _FEW and len(ends) == 1 and len(*ends) == _FEW
 
 
 _SENTENCE_ENDS = re.compile(r"(?<=[.!?:;])\s+")

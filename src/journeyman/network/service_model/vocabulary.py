@@ -146,7 +146,10 @@ class Vocabulary:
     )
     """Cents in other languages, which are cents of a dollar only beside its name."""
     reward_unit: tuple[str, ...] = ("unit", "currency", "units", "currency_code")
-    reward_scale: tuple[str, ...] = in_order("exponent scale decimals decimal_places")
+    reward_scale: tuple[str, ...] = in_order(
+        "exponent scale decimals decimal_places fraction_digits decimal_digits places "
+        "digits precision",
+    )
     """So many of the amount's last digits stand behind the point, as in ISO 4217."""
     credit_units: frozenset[str] = word_set("credit credits cr crd crs cred xcr") | {""}
     """Units that are credits. Of other money only dollars with cents are converted."""

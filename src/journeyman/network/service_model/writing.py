@@ -764,8 +764,9 @@ class Writer:
     def _may_be_tail(self, wanted: Wanted) -> bool:
         """Return whether the last part of the task's id may be meant.
 
-        It may be another task's whole id: so never under the names that mean the
-        task's id itself, and only where that was found wrong.
+        It may be another task's whole id: so only where that was found wrong, and
+        under the names that mean the task's id itself only if it is one of tasks by
+        its way, as in `documents/tasks/89CF`.
         """
         refused = {
             form.partition(" as ")[0]
@@ -773,7 +774,9 @@ class Writer:
             if path == wanted.path
         }
         is_usual = words_of(wanted.path[-1]) == ("task", "id")
-        return "task_id" in refused and not is_usual
+        *_, around, _ = ("", "", *str(self.values.get("task_id")).split("/"))
+        is_of_tasks = around.lower().rstrip("s") in TASK_NOUNS
+        return "task_id" in refused and (is_of_tasks or not is_usual)
 
     def _cost_of_value(self, wanted: Wanted, source: str, value: JSON) -> float:
         """Return what it costs to believe that a name means a value, by what it is."""

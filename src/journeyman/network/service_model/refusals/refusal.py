@@ -37,6 +37,11 @@ from journeyman.network.service_model.refusals.position import (
     named_by_position,
     placed_by_position,
 )
+from journeyman.network.service_model.refusals.rpc import (
+    in_parameters,
+    in_variables,
+    wanted_operation,
+)
 from journeyman.network.service_model.refusals.structures import Walk, sent_outside
 from journeyman.network.service_model.refusals.unclear import (
     in_phrases,
@@ -286,7 +291,11 @@ def _understood(
     body: JSON, message: str, sent: JSON, *, is_prose_read: bool
 ) -> list[FieldFault]:
     """Return what is said in words that are understood, or surely of a field."""
+    if operation := wanted_operation(body, sent):
+        return operation
     found = _in_structure(body, sent, is_prose_read=is_prose_read)
+    called = in_parameters(in_variables(found.values(), body, sent), body, sent)
+    found = {one.path: one for one in called}
     names, ours = leaf_names(sent), {*strings_in(sent)}
     clear = [
         replace(one, phrase="") if one.phrase in ours else one  # no words of theirs

@@ -72,6 +72,7 @@ def seeks_a_function(message: str) -> bool:
 
 _QUOTE = r"[`'\"\u201c\u201d\u2018\u2019\u00ab\u00bb]?"
 _QUOTED = rf"{_QUOTE}{NAME}{_QUOTE}"
+_MARKED_NAME = rf"[`'\"\u201c\u2018]{NAME}[`'\"\u201d\u2019]"
 _NAMES = (
     rf"(?P<names>{_QUOTED}(?:(?:,\s*(?:and\s+)?|\s+and\s+|\s+or\s+){_QUOTED}){{0,12}})"
 )
@@ -96,13 +97,19 @@ _LABELLED = LazyPattern(
     r"((?:(?:, )?[A-Z][a-z]+(?: [a-z]+){0,3}){1,9})$"
 )
 """ServiceNow: "The following fields are mandatory: Assigned to, Work notes"."""
-_OF_GRAPHQL = LazyPattern(r"Variable \"\$(\w+)\" of (?=required|non-null)")
 _OF_GRAPHQL_TYPE = LazyPattern(r"Variable \"\$\w+\" (?:of|got invalid)")
 _SIGNATURE = any_case(
     r"(?:perhaps you meant|did you mean|usage:|expected signature)[^()]{0,80}?"
     r"\b[\w.]+\((?P<names>\w*(?:, ?\w+)*)\)"
 )
 """A function is named with all the arguments that it takes, as PostgREST does."""
+_MARKED_NAMES = rf"{_MARKED_NAME}(?:(?:, ?(?:and )?| and ){_MARKED_NAME})*"
+_WHOLE_SET = any_case(
+    rf"(?P<names>{_MARKED_NAMES}),? and (?:nothing|no|none) (?:else|more|other)\b"
+    rf"|\b(?:only|just) (?P<used>{_MARKED_NAMES}) (?:is|are)"
+    r" (?:used|read|looked at|understood|known|taken|needed)\b"
+)
+"""As in "a claim has 'slug' and nothing else", "only 'slug' is read"."""
 _SOUGHT = any_case(r"\b(?:could not find|searched for) the function .*")
 """What it says besides, of the arguments that were sent."""
 CHAIN = LazyPattern(r"(.*)\(through reference chain: ([^)]{1,400}).*", re.DOTALL)
@@ -440,6 +447,21 @@ class Prose:
                 yield FieldFault((name,), Fault.MISSING)
         yield from (FieldFault((n,), Fault.UNKNOWN) for n in sent if n not in names)
 
+    def _of_whole_set(self, names: list[str], text: str) -> Iterator[FieldFault]:
+        """Compare all names that an object may have with the one that is told of."""
+        told = [path_of(name, self._sent) for name in names]
+        around = told[0][:-1]
+        quoted = {one[1:-1] for one in re.findall(_MARKED_NAME, text)}
+        objects = [(way, o) for way, o in walk(self._top) if isinstance(o, dict)]
+        shown = (
+            one for one in objects if quoted & {*one[1]} or (around == one[0] != ())
+        )
+        way, there = next(shown, ((), {}))
+        ways = [(*way, *one) if one[:-1] != way else one for one in told]
+        yield from (FieldFault(o, Fault.MISSING) for o in ways if o[-1] not in there)
+        others = ((*way, one) for one in there if (*way, one) not in ways)
+        yield from (FieldFault(one, Fault.UNKNOWN) for one in others)
+
     def _in_each(self, text: str, above: Path) -> Iterator[FieldFault]:
         """Read what each item of a list has to have, where a list was sent."""
         told = _EACH.search(text)
@@ -539,6 +561,10 @@ class Prose:
         if called and isinstance(self._top, dict):
             yield from self._of_signature(called["names"].replace(" ", "").split(","))
             return
+        if whole := _WHOLE_SET.search(text):
+            names = whole["names"] or whole["used"]
+            yield from self._of_whole_set(OPTION.findall(names), text)
+            return
         # Without our body, which GraphQL shows in a notation of its own.
         inside = [
             *self._in_place_of(rewritten(text)),
@@ -550,7 +576,7 @@ class Prose:
             return
         text = _OF_RAILS.sub(self._of_rails, rewritten(text))
         text = _LABELLED.sub(self._of_labels, text)
-        text = self._in_our_words(self._in_variables(text))
+        text = self._in_our_words(text)
         chain = CHAIN.fullmatch(text)
         if chain:
             text = f"{'.'.join(_LINK.findall(chain[2]))}: {chain[1]}"
@@ -606,17 +632,6 @@ class Prose:
         ways = [way for way, value in walk(self._top) if way and value == told[1]]
         way = max(ways, key=likeness_to_a_result, default=())
         return f'"{".".join(way)}": expected an IRI' if way else told[0]
-
-    def _in_variables(self, text: str) -> str:
-        """Return a text with a variable of GraphQL where it has not been sent yet.
-
-        Some take the body for the variables; what names an operation has them inside.
-        """
-        told = _OF_GRAPHQL.match(text)
-        is_operation = told is not None and {"operationName", "query"} & self._sent
-        if told is None or not (is_operation or told[1] in self._sent):
-            return text
-        return text.replace(f'"${told[1]}"', f'"variables.{told[1]}"', 1)
 
     def _in_our_words(self, text: str) -> str:
         """Return a text with `Result Type` written as the name that was sent for it."""
@@ -880,6 +895,7 @@ class Prose:
             is_weak = weak and (name.lower() in WEAK_NAMES or name in self._sent)
             is_type = type_of_word(name) in NUMBERS or name == "UUID"
             is_word = name.lower() in NO_NAMES or is_type or is_day(wanted_type(name))
+            is_word |= name.lower().startswith("non-")
             is_value = name in self._values and name not in self._sent
             if match["quote"] and is_value and not is_field:
                 continue

@@ -52,8 +52,8 @@ TYPES: Mapping[str, str] = {
 _AN_OBJECT = LazyPattern(r"obje[ck]?t|obiekt|oggett")
 """As objecte, objetos, objektum, obiekt and oggetto begin."""
 _UNKNOWN = any_case(
-    r"unknown(?! (?:variant|value|enum))|unrecogni[sz]ed|unexpected(?! (?:json )?token)"
-    r"|only defined|unpermitted"
+    r"unknown(?! (?:variant|value|enum))|unrecogni[sz]ed"
+    r"|unexpected(?! (?:json )?token| value)|only defined|unpermitted"
     r"|unsupported|unspecified|disallowed|additional|\bextra\b|extra_forbidden|superfluous|redundant|prohibited"
     r"|not allowed|not be (?:allowed|sent|set\b(?! to))"
     r"|not (?:exist\b|defined)"
@@ -87,7 +87,7 @@ _MISSING = any_case(
     r"|\bneed(?:s|ed)?\b(?! (?:to|a|an) )"
     r"|null value|absent|(?:must not|should not|can ?not|can't|may not) be"
     r" (?:empty|null|blank|nil)|is (?:empty|null|nil)"
-    r"|(?:not|n't) (?:provided|present|supplied|given|set\b)|null given"
+    r"|(?:not|n't) (?:provided|present|supplied|given|set\b)|null given|found null"
     r"|must be (?:provided|present|set|specified|supplied|given)|received null"
     r"|(?:must|should|please|to)"
     r" (?:include|provide|contain|specify|have|send|supply|give)"
@@ -275,9 +275,9 @@ _OF_ONE = LazyPattern(r"\bbe \[(?=\w)")
 _TAIL = LazyPattern(r":\s*([\w.:+/-]{1,40}(?:,\s*[\w.:+/-]{1,40})+)\W*$")
 """Where a sentence about a value ends in a list, in any language."""
 ONLY_ONE = any_case(
-    r"(?:\b(?:allowed|valid|accepted|supported|possible|enum|one of|only|from|sein|ser"
-    r"|être|essere|zijn|być)(?: \w+){0,3}:|\bmust be(?= \S+ \(was)|\bbe in \(|\bone of"
-    r"|expected \()\s*"
+    r"(?:\b(?:allowed|valid|accepted|supported|possible|known|available|persisted"
+    r"|permitted|enum|one of|only|from|sein|ser|être|essere|zijn|być)(?: \w+){0,3}:"
+    r"|\bmust be(?= \S+ \(was)|\bbe in \(|\bone of|expected \()\s*"
     rf"[\[({{]?[`'\"]?({BARE_ITEM})[`'\"]?(?:[\])}}]{{0,2}}\W*$|\) but\b| \(was\b)"
 )
 """Where but one is listed, as in "Cannot go from done to done. Allowed: closed."."""
