@@ -76,6 +76,20 @@ async def test_an_answer_that_is_as_a_no_was_is_one_and_outlives_the_process() -
         assert isinstance(await client.claim(TASKS[2], key(2)), Refused)
 
 
+async def test_a_no_to_one_action_looks_as_one_to_another_does() -> None:
+    network = StrictNetwork(SNAKE)
+    missing: JSON = {"status": "sorry", "reason": "The field 'slip' is missing."}
+    network.answers += [(200, missing), (200, {"status": "ok", "slip": "S-1"})]
+    unheard: JSON = {"status": "sorry", "reason": "We cannot tell which one is meant."}
+    network.answers += [(200, unheard)] * 20
+
+    async with client_of(network) as client:
+        assert isinstance(await client.claim(TASKS[0], key(0)), Confirmed)
+        completed = await client.complete(TASKS[0], key(1))
+
+    assert not isinstance(completed, Confirmed)
+
+
 async def test_an_answer_that_shows_how_far_a_task_has_come_is_a_yes() -> None:
     network = StrictNetwork(SNAKE)
     missing: JSON = {"Outcome": "Returned", "Notes": "The field 'seal_no' is missing."}

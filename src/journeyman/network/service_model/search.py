@@ -659,12 +659,14 @@ class RequestSearch:
         """Return whether a 2xx is a no, and remember what it looks like.
 
         `shows`: it tells how far the task has come, so that it is none. A post's never
-        is: what it costs may have been paid by then.
+        is: what it costs may have been paid by then. What a no to another action looks
+        like, one to this action does.
         """
         if shows or action == "post_task":
             return False
         noes = self._learned.noes_in_yes.get(action, ())
-        if noes and top_of(answer) in noes:
+        known = [*chain.from_iterable(self._learned.noes_in_yes.values())]
+        if known and top_of(answer) in known:
             return True
         is_new = self.model.of(action).proven is None
         is_no = is_new and misses_names(answer, sent)

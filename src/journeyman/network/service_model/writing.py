@@ -1110,7 +1110,11 @@ class Writer:
         if word in _STATE_NAMES | {"action", "event", "operation"}:
             yield 2.5, Placed(wanted.path, constant=STATE_OF[self.action])
         elif (unit := _unit_of(wanted)) and wanted.wants in {"", "integer", "number"}:
-            yield 1.0, Placed(wanted.path, constant=_DURATIONS[unit])
+            is_clear = word == unit  # `etaMinutes` is no moment
+            yield (
+                0.45 if is_clear else 1.0,
+                Placed(wanted.path, constant=_DURATIONS[unit]),
+            )
         elif word in _KINDS and wanted.wants in {"", "string"}:
             is_mime = {"content", "mime", "media"} & {*words_of(wanted.path[-1])}
             yield 3.0, Placed(wanted.path, constant="text/plain" if is_mime else "text")

@@ -291,6 +291,7 @@ _MOST_PLACES = 6
 """Before colons of one sentence, each of which has to be searched."""
 _EXAMPLE = LazyPattern(r"\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}")
 """A body that is shown in a sentence, with one object in it at most."""
+_PLACEHOLDER = LazyPattern(r"<(\w+)>")
 _OF_A_TYPE = (
     (LazyPattern(r"\breadonly |[`\n]"), ""),
     (LazyPattern(r";\s*"), ", "),
@@ -314,9 +315,10 @@ def _place_before(text: str, shown: re.Match[str], above: Path) -> Path:
 def compared_with_example(shown: JSON, sent: JSON, above: Path) -> Iterator[FieldFault]:
     """Compare what was sent with a body that a refusal shows, whole or as names."""
     example = _example_in(shown) if isinstance(shown, str) else shown
-    if not isinstance(example, dict) or not NEVER_SHOWN.isdisjoint(
-        map(spelling, example)
-    ):
+    if not isinstance(example, dict):
+        return
+    told = {*map(spelling, example)}
+    if told & NEVER_SHOWN and told != {"json"}:  # superjson has one around everything
         return
     shown_values, names = [*leaves_of(example, above)], leaf_names(sent)
     ours = {str(value) for _, value in leaves_of(sent) if value not in ("", None)}
@@ -439,25 +441,22 @@ class Prose:
         self._top = sent
         self._values = {one for _, one in leaves_of(sent) if isinstance(one, str)}
 
-    def _of_signature(self, names: list[str]) -> Iterator[FieldFault]:
-        """Compare what was sent with all that may be, and has to be."""
-        sent = self._top if isinstance(self._top, dict) else {}
-        for name in names:
-            if name and name not in sent:
-                yield FieldFault((name,), Fault.MISSING)
-        yield from (FieldFault((n,), Fault.UNKNOWN) for n in sent if n not in names)
+    def _of_all(self, told: re.Match[str]) -> Iterator[FieldFault]:
+        """Compare all names that an object may have, or a function has, with ours.
 
-    def _of_whole_set(self, names: list[str], text: str) -> Iterator[FieldFault]:
-        """Compare all names that an object may have with the one that is told of."""
-        told = [path_of(name, self._sent) for name in names]
-        around = told[0][:-1]
-        quoted = {one[1:-1] for one in re.findall(_MARKED_NAME, text)}
+        It is the object that has what the sentence quotes besides, or the whole body.
+        """
+        listed = next(filter(None, told.groups()), "")
+        words = (one for one in re.findall(NAME, listed) if one.lower() != "and")
+        names = [path_of(one, self._sent) for one in words]
+        around = names[0][:-1] if names else ()
+        quoted = {one[1:-1] for one in re.findall(_MARKED_NAME, told.string)}
         objects = [(way, o) for way, o in walk(self._top) if isinstance(o, dict)]
-        shown = (
-            one for one in objects if quoted & {*one[1]} or (around == one[0] != ())
+        way, there = next(
+            (one for one in objects if quoted & {*one[1]} or around == one[0] != ()),
+            ((), self._top if isinstance(self._top, dict) else {}),
         )
-        way, there = next(shown, ((), {}))
-        ways = [(*way, *one) if one[:-1] != way else one for one in told]
+        ways = [(*way, *one) if one[:-1] != way else one for one in names]
         yield from (FieldFault(o, Fault.MISSING) for o in ways if o[-1] not in there)
         others = ((*way, one) for one in there if (*way, one) not in ways)
         yield from (FieldFault(one, Fault.UNKNOWN) for one in others)
@@ -552,18 +551,14 @@ class Prose:
         text = self._without_action(self._with_name_for_value(text[:MAX_TEXT]))
         text = _SOUGHT.sub("", without_echo(text, self._top))
         text = self._without_work(text)
-        for shown in [*_EXAMPLE.finditer(text)]:
-            place = _place_before(text, shown, above)
-            found = [*compared_with_example(shown[0], self._top, place)]
-            yield from found
-            text = text.replace(shown[0], " ") if found else text
-        called = _SIGNATURE.search(text)
-        if called and isinstance(self._top, dict):
-            yield from self._of_signature(called["names"].replace(" ", "").split(","))
-            return
-        if whole := _WHOLE_SET.search(text):
-            names = whole["names"] or whole["used"]
-            yield from self._of_whole_set(OPTION.findall(names), text)
+        shown = [*self._shown_in(text, above)]
+        yield from (one for _, found in shown for one in found)
+        for example, _ in shown:  # `{"json": <input>}`: no `input` is a name beside it
+            text = text.replace(example, " ")
+            for name in _PLACEHOLDER.findall(example):
+                text = re.sub(rf"\b{name}\b", "\u2026", text)
+        if told := _SIGNATURE.search(text) or _WHOLE_SET.search(text):
+            yield from self._of_all(told)
             return
         # Without our body, which GraphQL shows in a notation of its own.
         inside = [
@@ -574,7 +569,20 @@ class Prose:
         if inside:
             yield from inside
             return
-        text = _OF_RAILS.sub(self._of_rails, rewritten(text))
+        yield from self._by_clause(rewritten(text), above)
+
+    def _shown_in(
+        self, text: str, above: Path
+    ) -> Iterator[tuple[str, list[FieldFault]]]:
+        """Yield each body that a text shows, with what that says of ours."""
+        for shown in _EXAMPLE.finditer(text):
+            place = _place_before(text, shown, above)
+            if found := [*compared_with_example(shown[0], self._top, place)]:
+                yield shown[0], found
+
+    def _by_clause(self, text: str, above: Path) -> Iterator[FieldFault]:
+        """Return what each clause of a text says, in forms that were rewritten."""
+        text = _OF_RAILS.sub(self._of_rails, text)
         text = _LABELLED.sub(self._of_labels, text)
         text = self._in_our_words(text)
         chain = CHAIN.fullmatch(text)

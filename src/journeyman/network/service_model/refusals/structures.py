@@ -891,11 +891,14 @@ def _points(value: Mapping[str, JSON]) -> bool:
     )
 
 
+_BESIDE_NO_PLACE = frozenset({"extensions", "locations", "timestamp", "httpStatus"})
+
+
 def place_in(value: Mapping[str, JSON], sent: JSON) -> Path | None:
     """Find which field an object speaks about; None when it names none."""
-    # GraphQL says with `path` where in its answer, Spring which address it was, and
-    # Micronaut which argument, where Jackson tells the whole way.
-    no_path = not {"extensions", "locations", "timestamp"}.isdisjoint(value)
+    # GraphQL says with `path` where in its answer, Spring which address it was, tRPC
+    # which procedure, and Micronaut which argument, where Jackson tells the whole way.
+    no_path = not _BESIDE_NO_PLACE.isdisjoint(value)
     no_path = no_path or any(map(CHAIN.fullmatch, texts_of([*value.values()])))
     names = sent if isinstance(sent, dict) else {}
     for layer in map(_by_spelling, _layers(value, "source")):

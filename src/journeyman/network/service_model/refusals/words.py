@@ -265,6 +265,7 @@ _OPTIONS = any_case(
     r"(?: are| sind| ist)?:?\s*"
     rf"[\[({{]?(?P<bare>{BARE_ITEM}(?:{_BETWEEN}{BARE_ITEM}){{1,19}})(?:[\])}}]|\W*$)"
 )
+_IN_BRACKETS = LazyPattern(r"\W{0,3}(\[[^\[\]]+,[^\[\]]+\])")
 OPTION = LazyPattern(r"[`'\"\u201c]([^`'\"\u201d]{1,80})[`'\"\u201d]")
 _ENTERED = any_case(r"[. ]+you entered ['\"].*$")
 """What FluentValidation says last, of the value that was sent."""
@@ -408,6 +409,8 @@ def options_in(said: str, *, is_value: bool = True) -> tuple[str, ...]:
         both = (within["least"], within["most"]) if within else ()
         return (bound["span"],) if bound and not both else both or _phrases_in(said)
     text = next(filter(None, match.groups()), "")
+    if within := _IN_BRACKETS.match(text):
+        text = within[1]  # without what was sent: "one of [a, b] but was 'c'"
     if match["literal"] or match["capitals"]:
         words = text.split()[:_MAX_OPTIONS]
         return tuple(w for w in words if not (type_of_word(w) or w in _KINDS))
