@@ -10,7 +10,14 @@ import pytest
 from tests.network.conftest import TOKEN, ScriptedServer, answer
 
 from journeyman.domain.outcomes import Confirmed, NotSent, Refusal, Refused, Unknown
-from journeyman.domain.tasks import JSON, IdempotencyKey, Result, Task, TaskId
+from journeyman.domain.tasks import (
+    JSON,
+    IdempotencyKey,
+    NewTask,
+    Result,
+    Task,
+    TaskId,
+)
 from journeyman.network import http as http_module
 from journeyman.network.call import Expects, Reply
 from journeyman.network.classify import STATUSES, classify, is_success, meaning_of
@@ -19,6 +26,7 @@ from journeyman.testing import RecordingLog
 
 KEY = IdempotencyKey("key-1")
 TASK = Task(id=TaskId("task-1"))
+NEW = NewTask(title="Count", description="Count the words", reward=3)
 NOW = datetime(2027, 1, 1, tzinfo=UTC)
 
 MEANINGS: dict[int, Refusal | None] = {
@@ -305,6 +313,35 @@ async def test_a_flag_in_a_header_is_one_of_that_header(
 
     assert isinstance(refused, Refused)
     assert isinstance(done, Confirmed)
+
+
+@pytest.mark.parametrize(
+    ("told", "meaning"),
+    [
+        ({"status": "sorry", "reason": "We cannot tell which one."}, Refused),
+        ({"status": "received", "note": "Thank you, we have it."}, Confirmed),
+        ({"status": "paid", "note": "Thank you, that was it."}, Confirmed),
+        ({"status": "lodged", "note": "It is with us.", "slip": "S-1"}, Confirmed),
+        ({"status": "lodged"}, Confirmed),
+    ],
+)
+async def test_a_sentence_beside_another_word_than_that_of_a_yes_is_a_no(
+    server: ScriptedServer, network: NetworkClient, told: JSON, meaning: type
+) -> None:
+    server.will(answer(200, {"status": "ok", "tasks": []}), answer(200, told))
+    await network.marketplace_tasks(5)
+
+    assert isinstance(await network.complete(TASK, KEY), meaning)
+
+
+async def test_a_post_is_never_a_no_for_a_word_that_nobody_knows(
+    server: ScriptedServer, network: NetworkClient
+) -> None:
+    told: JSON = {"status": "up", "note": "It is on the board now."}
+    server.will(answer(200, {"status": "ok", "tasks": []}), answer(200, told))
+    await network.marketplace_tasks(5)
+
+    assert isinstance(await network.post_task(NEW, KEY), Confirmed)
 
 
 @pytest.mark.parametrize(

@@ -36,6 +36,7 @@ from journeyman.network.rate_limit.pause import UNAVAILABLE, named_pause, retry_
 from journeyman.network.service_model.naming import walk, word_set, words_of
 from journeyman.network.service_model.reading import NAMES, Fields, as_word, spelling
 from journeyman.network.service_model.refusals.words import ERROR_CODE, OF_A_VERSION
+from journeyman.network.service_model.states import OPEN_WORDS, TAKEN_WORDS
 from journeyman.network.service_model.vocabulary import ASSUMED, Hint
 
 _STATE_FIELDS = ("status", "state")
@@ -192,8 +193,33 @@ def _denies(reply: Reply, marks: YesMarks) -> bool:
 
 
 def _has_no_code(body: JSON, marks: YesMarks) -> bool:
-    found = ((name, value) for name, value in _codes_in(body) if name in marks.codes)
-    return any(_is_no_code(value) for _, value in found)
+    found = [value for name, value in _codes_in(body) if name in marks.codes]
+    return any(map(_is_no_code, found))
+
+
+def only_says_otherwise(body: JSON, marks: YesMarks) -> bool:
+    """Return whether an answer is sentences beside a code that no yes has had.
+
+    As `{"status": "sorry", "reason": "We cannot tell which job."}` is where yeses have
+    an "ok" there.
+    """
+    codes = [value for name, value in _codes_in(body) if name in marks.codes]
+    members = body.items() if isinstance(body, dict) else ()
+    others = [one for name, one in members if spelling(name) not in marks.codes]
+    is_prose = bool(others) and all(isinstance(o, str) and " " in o for o in others)
+    return is_prose and any(map(_is_unheard, codes))
+
+
+def _is_unheard(code: str) -> bool:
+    """Return whether a code is neither a yes nor a word for how far a task has come."""
+    shown = progress_in(layers_of({"status": code}), HTTPStatus.OK, said="")
+    is_state = code in OPEN_WORDS | TAKEN_WORDS
+    return not (_is_yes_code(code) or shown or is_state or code in _RECEIVED)
+
+
+_RECEIVED = word_set(
+    "received submitted delivered stored saved recorded filed created noted thanks"
+)
 
 
 def yes_marks(body: JSON) -> YesMarks:

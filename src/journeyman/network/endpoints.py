@@ -45,6 +45,8 @@ MARKETPLACE_TASKS = Endpoint(
 CLAIM = Endpoint(7, "claim", "POST", "/functions/v1/claim-task-public")
 SUBMIT = Endpoint(8, "submit", "POST", "/functions/v1/submit-task-result-public")
 COMPLETE = Endpoint(9, "complete", "POST", "/functions/v1/complete-task-public")
+STEPS = frozenset({CLAIM.name, SUBMIT.name, COMPLETE.name})
+"""What is done with a task that somebody else posted."""
 POST_TASK = Endpoint(10, "post_task", "POST", "/functions/v1/write-post-task-public")
 
 ENDPOINTS: tuple[Endpoint, ...] = (

@@ -22,8 +22,10 @@ from journeyman.network.classify import (
     classify,
     is_empty_yes,
     is_success,
+    only_says_otherwise,
     yes_marks,
 )
+from journeyman.network.endpoints import STEPS
 from journeyman.network.events import NETWORK_REQUEST, NETWORK_REQUEST_FAILED
 from journeyman.network.http import HttpClient
 from journeyman.network.rate_limit.limiter import RateLimiter
@@ -162,12 +164,7 @@ class Exchange:
     ) -> outcomes.Outcome[T]:
         if call.method == "POST":
             answer = as_answered(answer, call.address, call.task_id)
-        marks = self._yes_marks
-        failure = classify(answer, call.expects, self.clock.now(), marks)
-        if failure is not None:
-            limits = self.rate_limiter.options if self.rate_limiter else RateLimits()
-            failure = limits.cap(failure)
-        if failure is not None:
+        if failure := self._failure(call, answer):
             return _unquoted(failure) if call.keep else failure
         if is_empty_yes(answer):
             answer = Reply(answer.status, answer.headers, {}, "")
@@ -181,6 +178,17 @@ class Exchange:
         except WrongShapeError as error:
             message = f"{phrase_of(answer.status)} with {error}"
             return outcomes.Unknown(safe_line(message), answer.status)
+
+    def _failure(self, call: Call, answer: Reply) -> outcomes.Failure | None:
+        """Return why an answer is no success, with a pause no longer than allowed."""
+        marks, now = self._yes_marks, self.clock.now()
+        failure = classify(answer, call.expects, now, marks)
+        if failure is not None:
+            limits = self.rate_limiter.options if self.rate_limiter else RateLimits()
+            return limits.cap(failure)
+        # A post may have been paid for, and a registration is made once.
+        is_no = call.name in STEPS and only_says_otherwise(answer.body, marks)
+        return as_no(answer, now) if is_no else None
 
     def _report(
         self,

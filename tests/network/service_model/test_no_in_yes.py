@@ -36,6 +36,7 @@ def granted(number: int) -> JSON:
             "Notes": [{"Entry": "Slug", "Note": "Slug is missing"}],
         },
         {"Esito": "KO", "Messaggio": "Campo obbligatorio mancante: 'SlugDellaRiga'."},
+        {"went": "badly", "why": 'We need "slug". We have no use for "task_id" here.'},
     ],
 )
 async def test_a_200_that_misses_a_name_is_a_no(told: JSON) -> None:

@@ -4,6 +4,7 @@ Many services answer 200 whatever they did, and say in words of their own what i
 no that is taken for a yes is worse than the other way round: it books what nobody paid.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import islice
@@ -15,6 +16,7 @@ from journeyman.network.service_model.refusals.refusal import read_refusal
 from journeyman.network.service_model.refusals.words import fault_in
 from journeyman.network.service_model.request import leaf_names
 
+_SENTENCES = re.compile(r"(?<=[.;!?])\s+")
 _MOST_NAMES, _LONGEST_WORD, _LONGEST_TEXT = 40, 40, 1_000
 MOST_NOES = 20
 """Of one action that are remembered."""
@@ -55,7 +57,8 @@ def misses_names(answer: JSON, sent: JSON) -> bool:
     if not isinstance(answer, dict) or not shown.isdisjoint(_values_in(sent)):
         return False
     names = leaf_names(sent)
-    is_said = any(fault_in(text[:_LONGEST_TEXT]) is Fault.MISSING for text in shown)
+    said = [one for text in shown for one in _SENTENCES.split(text[:_LONGEST_TEXT])]
+    is_said = any(fault_in(one) is Fault.MISSING for one in said)
     return any(
         one.fault is Fault.MISSING and one.path[-1] not in names
         for one in read_refusal(answer, "", sent, is_prose_read=False)

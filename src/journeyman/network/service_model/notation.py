@@ -749,6 +749,15 @@ _PLAIN_FORMS: tuple[tuple[LazyPattern, str | Callable[[re.Match[str]], str]], ..
         ),
         lambda one: f'"{"".join(filter(None, one.groups()))}"',
     ),
+    # jsonapi-resources: "The required parameter, data, is missing", and what JSON:API
+    # calls the `id` of a resource object (JSON:API 1.1, section 7.2)
+    (any_case(r"\b(parameter|field|property), ([\w.-]+), (?=is|was)"), r"\1 \2 "),
+    (
+        LazyPattern(r"^The resource object does not contain a key\.?$"),
+        'missing field "data.id"',
+    ),
+    (LazyPattern(r"^\S+ is not a valid value for ([\w.-]+)\.?$"), r'"\1" is invalid'),
+    (LazyPattern(r"^[\w-]+ is not a valid resource\.?$"), '"type" is invalid'),
     # Elasticsearch: the place in our bytes, its own name of the object, and a field
     (LazyPattern(r"^\[\d+:\d+\] \[\w+\] "), ""),
     (LazyPattern(r"(?<= field )\[([\w.]+)\]"), r'"\1"'),

@@ -55,7 +55,7 @@ _UNKNOWN = any_case(
     r"unknown(?! (?:variant|value|enum))|unrecogni[sz]ed"
     r"|unexpected(?! (?:json )?token| value)|only defined|unpermitted"
     r"|unsupported|unspecified|disallowed|additional|\bextra\b|extra_forbidden|superfluous|redundant|prohibited"
-    r"|not allowed|not be (?:allowed|sent|set\b(?! to))"
+    r"|no use for|not allowed|not be (?:allowed|sent|set\b(?! to))"
     r"|not (?:exist\b|defined)"
     r"|not (?:an? )?(?:permitted|recogni[sz]ed|supported|expected|known\b|have)|no such"
     r"|should not be present"
@@ -743,7 +743,7 @@ NO_NAMES = word_set(
     "supplied length contains option dictionary dict never "
     "query querystring url variant unexpected encountered still access more us such "
     "into accepted been write unprocessable subschema offset server service syntax "
-    "keyword keywords found give supply provide specify mandatory iso obligatorio "
+    "keyword keywords found give supply provide specify mandatory iso obligatorio use "
     "obbligatorio obligatoire obrigatório erforderlich mancante manquant faltante"
 )
 """Words that stand where a name could, and are none of ours."""
