@@ -2123,8 +2123,8 @@ FOUND_BY_TESTS: Mapping[str, tuple[SourceMutant, ...]] = {
         SourceMutant(
             "no operation is asked for",
             "network/service_model/refusals/refusal.py",
-            "if operation := wanted_operation(body, sent):",
-            "if operation := []:",
+            "if surely := wanted_operation(body, sent) or typed_values(body, sent):",
+            "if surely := typed_values(body, sent):",
             "network/service_model/test_rpc.py",
         ),
         SourceMutant(
@@ -2231,6 +2231,27 @@ FOUND_BY_TESTS: Mapping[str, tuple[SourceMutant, ...]] = {
             "_SENTENCES.split(text[:_LONGEST_TEXT])]",
             "[text[:_LONGEST_TEXT]]]",
             "network/service_model/test_no_in_yes.py",
+        ),
+        SourceMutant(
+            "a document's values have no types",
+            "network/service_model/refusals/refusal.py",
+            "wanted_operation(body, sent) or typed_values(body, sent):",
+            "wanted_operation(body, sent):",
+            "network/service_model/test_firestore.py",
+        ),
+        SourceMutant(
+            "a guess beside what was told gets a type",
+            "network/service_model/refusals/firestore.py",
+            "if not kind and _IS_TYPED in said and any(",
+            "if False and any(",
+            "network/service_model/test_firestore.py",
+        ),
+        SourceMutant(
+            "a type is missed where it is",
+            "network/service_model/refusals/firestore.py",
+            "if value_at(sent, typed) is None:",
+            "if True:",
+            "network/service_model/test_firestore.py",
         ),
         SourceMutant(
             "our id in a sentence means nothing",

@@ -20,10 +20,11 @@ Object = dict[str, JSON]
 
 _NESTING = frozenset({dict, list})
 """The types of parsed JSON that hold other values."""
-_TYPE_KEYS = frozenset(
+TYPE_KEYS = frozenset(
     {
         *("S", "N", "BOOL", "stringValue", "integerValue", "doubleValue"),
-        *("booleanValue", "timestampValue", "nullValue", "$oid", "$uuid"),
+        *("booleanValue", "timestampValue", "nullValue", "referenceValue"),
+        *("$oid", "$uuid"),
         "$numberInt",
         *("$numberLong", "$numberDouble", "$numberDecimal", "#text"),
     }
@@ -120,7 +121,7 @@ def _untyped(value: Object) -> JSON:
         if name in _HOLDERS and isinstance(inner, dict):
             below, empty = _HOLDERS[name]
             return inner.get(below, empty) if inner.keys() <= {below} else value
-        return inner if name in _TYPE_KEYS else value
+        return inner if name in TYPE_KEYS else value
     kind = value.get("type")
     if not isinstance(kind, str):
         return value

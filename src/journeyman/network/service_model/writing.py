@@ -50,6 +50,7 @@ from journeyman.network.service_model.naming import (
     word_set,
     words_of,
 )
+from journeyman.network.service_model.plain import TYPE_KEYS
 from journeyman.network.service_model.reading import spelling
 from journeyman.network.service_model.request import (
     ACTIONS,
@@ -410,7 +411,7 @@ _LANGUAGE = re.compile(r"[a-z]{2}[-_][A-Z]{2}")
 _CONDITION = ("if",)
 _BEFORE = frozenset({"from", "current", "previous", "old", "expected", "if"})
 """Words of the names of a state that is changed, and not of what it becomes."""
-_COLLECTION = re.compile(r"://.*/([\w-]{1,40})/[\w-]+/?$")
+_COLLECTION = re.compile(r"(?:://|/documents/).*?([\w-]{1,40})/[\w-]+/?$")
 _CLEAR_START = 3
 """In letters, of a word, as in "ISP-201" under `Ispolnitel`."""
 
@@ -435,8 +436,13 @@ _CODE_LIKE = re.compile(r"(?=.*\d)[^\W_][\w/-]{1,40}")
 
 
 def _way_to_one(wanted: Wanted) -> Path:
-    """Return what one item of a list is called: `quest`, of `quests`."""
+    """Return what one item of a list is called: `quest`, of `quests`.
+
+    And a value with its type, as Firestore has it: `note.stringValue` is a `note`.
+    """
     path = wanted.path
+    if path[1:] and path[-1] in TYPE_KEYS:
+        return path[:-1]
     if path[1:] and path[-1] == FIRST:
         path = path[:-1]
     elif wanted.wants != "array":
@@ -816,7 +822,7 @@ class Writer:
             cost = min(cost, 0.4)
         if made and self._is_of_another_thing(wanted.path):
             cost = min(cost, 0.8)
-        cost = min(cost, self._cost_as_named(wanted.path, source, value))
+        cost = min(cost, *(self._cost_as_named(path, source, value) for path in ways))
         is_said_so = self._is_said_so(wanted, source, value)
         is_said_so = is_said_so or (wanted.path, source) in self.known.fitting
         return min(cost, -0.2) if is_said_so else cost

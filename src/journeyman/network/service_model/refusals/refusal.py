@@ -33,6 +33,7 @@ from journeyman.network.service_model.refusals.faults import (
     below_method,
     in_common,
 )
+from journeyman.network.service_model.refusals.firestore import typed_values
 from journeyman.network.service_model.refusals.position import (
     named_by_position,
     placed_by_position,
@@ -291,8 +292,8 @@ def _understood(
     body: JSON, message: str, sent: JSON, *, is_prose_read: bool
 ) -> list[FieldFault]:
     """Return what is said in words that are understood, or surely of a field."""
-    if operation := wanted_operation(body, sent):
-        return operation
+    if surely := wanted_operation(body, sent) or typed_values(body, sent):
+        return surely
     found = _in_structure(body, sent, is_prose_read=is_prose_read)
     called = in_parameters(in_variables(found.values(), body, sent), body, sent)
     found = {one.path: one for one in called}

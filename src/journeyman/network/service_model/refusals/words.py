@@ -56,7 +56,7 @@ _UNKNOWN = any_case(
     r"|unexpected(?! (?:json )?token| value)|only defined|unpermitted"
     r"|unsupported|unspecified|disallowed|additional|\bextra\b|extra_forbidden|superfluous|redundant|prohibited"
     r"|no use for|not allowed|not be (?:allowed|sent|set\b(?! to))"
-    r"|not (?:exist\b|defined)"
+    r"|not (?:exist\b|defined|declared)"
     r"|not (?:an? )?(?:permitted|recogni[sz]ed|supported|expected|known\b|have)|no such"
     r"|should not be present"
     r"|not (?:found|defined) (?:in|on|by) (?:input )?type|does(?: not|n't) define"
