@@ -2254,6 +2254,27 @@ FOUND_BY_TESTS: Mapping[str, tuple[SourceMutant, ...]] = {
             "network/service_model/test_firestore.py",
         ),
         SourceMutant(
+            "of what may be set the first is all",
+            "network/service_model/refusals/sentences.py",
+            '(value, *(one for one in others if one != "or")),',
+            "(value,),",
+            "network/service_model/test_refusals.py",
+        ),
+        SourceMutant(
+            "where the words go is a type",
+            "network/service_model/refusals/sentences.py",
+            'is_marked = bool(told and told["quote"]) or "." in name',
+            'is_marked = bool(told and told["quote"])',
+            "network/service_model/test_said_by_frameworks.py",
+        ),
+        SourceMutant(
+            "that there is no result is said of the task",
+            "network/service_model/search.py",
+            "return is_missed and in_body",
+            "return False",
+            "network/service_model/test_search.py",
+        ),
+        SourceMutant(
             "our id in a sentence means nothing",
             "network/service_model/context.py",
             "if len(findings) == 1 and _shows_our_id(findings[0], refused, sent):",

@@ -1673,6 +1673,7 @@ def test_a_key_error_of_python_names_what_is_missing(text: str) -> None:
         ("mode: yes or no", ("yes", "no")),
         ("mode must be 1, 2, 3 or 4", ("1", "2", "3", "4")),
         ("mode must be one of [text/plain, b] but was 'x'", ("text/plain", "b")),
+        ('Set mode to "plain", "html" or "markdown".', ("plain", "html", "markdown")),
         ("mode must be Y", ("Y",)),
         ("mode must be an integer between 1 and 90", ("1", "90")),
         ("mode: a whole number from 1 to 5", ("1", "5")),

@@ -2988,6 +2988,17 @@ async def test_the_id_of_a_document_is_the_end_of_its_way_once_that_was_refused(
     assert (whole["taskId"], end["taskId"]) == (task.id, "89CF")
 
 
+async def test_that_there_is_no_result_is_said_of_the_body_that_has_one() -> None:
+    network = StrictNetwork(SNAKE)
+    network.answers = [(400, {"error": "There is no result with it."}), (200, {})]
+
+    async with client_of(network) as client:
+        submitted = await client.submit(TASK, Result("A SIGN"), KEY)
+
+    assert isinstance(submitted, Confirmed)
+    assert len(network.bodies("submit")) == 2
+
+
 async def test_how_long_is_asked_for_is_said_in_the_unit_that_a_name_has() -> None:
     *_, minutes = await claimed_with(missing("minutesOnSite"), missing("etaMinutes"))
     *_, duration = await claimed_with(

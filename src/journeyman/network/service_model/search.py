@@ -634,6 +634,7 @@ class RequestSearch:
             is_proven=is_proven,
             is_doubted=is_doubted,
             is_before_work=request.action in {"claim", "post_task"},
+            is_handing_in=request.action == "submit",
         ):
             return None
         is_strict = says_strict(answer, message) or is_typed(answer)
@@ -802,14 +803,16 @@ def is_about_shape(
     is_proven: bool,
     is_doubted: bool = False,
     is_before_work: bool = False,
+    is_handing_in: bool = False,
 ) -> bool:
     """Return whether a request was refused for the shape of its body.
 
     Never for a verdict on the work. Of a shape that is proven only a contradiction
     counts: a name that it lacks, or that it has and should not. `is_doubted` says that
     a no in a 2xx is hardly about the task, `is_before_work` that nothing was handed in
-    and the task is not ours.
+    and the task is not ours, `is_handing_in` that the work is in the body.
     """
+    is_missed = is_handing_in and refused.progress is Progress.CLAIMED
     is_denied = any(contradicts(one, shape) for one in findings)
     in_body = refused.status in BODY_STATUSES
     if refused.status >= SERVER_ERROR:
@@ -825,7 +828,7 @@ def is_about_shape(
     ):
         return True
     if not is_proven and refused.refusal is Refusal.CONFLICT:
-        return False
+        return is_missed and in_body  # "There is no result": not in the body
     is_value = any(one.fault is Fault.VALUE for one in findings)
     is_told = is_denied or (not is_proven and (is_value or is_doubted))
     return is_told and is_no_in_yes(refused)

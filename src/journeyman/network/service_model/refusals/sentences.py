@@ -375,11 +375,13 @@ _EACH = any_case(
 """As in "Each of labels needs a card and a label"."""
 
 _PUT = any_case(
-    r"(?:^|[.!?:;]\s+|\bplease )(?:put|enter|write|place|fill)\b[^.!?]{1,80}"
+    r"(?:(?:^|[.!?:;]\s+|\bplease )(?:put|enter|write|place|fill)\b[^.!?]{1,80}"
+    r"|\b(?:goes|go|belongs?)(?: themselves)?)"
     r" (?:in|into|under)"
-    rf" (?P<quote>[`'\"]?)(?P<name>{NAME})[`'\"]?\W*$"
+    rf" (?P<quote>[`'\"]?)(?P<name>{NAME})[`'\"]?"
+    r"(?:,? as an? (?:string|text|number|integer))?\W*$"
 )
-"""As in "Put the hours worked in hours."."""
+"""As in "Put the hours worked in hours.", "The words go in result.text"."""
 _ALL_UNDER = any_case(
     r"\b(?:(?:request )?body|payload|param(?:eter)?s|attributes|arguments)\b"
     r"(?: \w+){0,4}? (?:inside|under|within|(?:wrapped|nested) in)"
@@ -395,6 +397,7 @@ _SET = any_case(
     rf"\b(?:set|pass|send|needs?) [`'\"]?(?P<name>{NAME})[`'\"]?"
     r"(?: to| as| set to|:| ?=) ?(?:(?P<quote>[`'\"])(?=[^`'\"]+(?P=quote))"
     r"|(?=(?:true|false|(?-i:[A-Z_]{2,}))\b))(?P<value>[\w-]{1,40})"
+    r"(?P<others>(?:[`'\"],? (?:or )?[`'\"][\w-]{1,40}(?=[`'\"]))*)"
 )
 _OF_AN_ACTION = LazyPattern(
     r"(claim|reserve|accept|submit|submission|deliver|delivery|complete|completion|finish"
@@ -498,13 +501,15 @@ class Prose:
             if name.lower() in NO_NAMES:
                 continue  # as in "send it as"
             is_flag = value.lower() in {"true", "false"}
-            there = name in self._sent
+            path = path_of(name, self._sent)
+            there = path[-1] in self._sent
+            others = re.findall(r"[\w-]+", told["others"])
             yield FieldFault(
-                (name,),
+                path,
                 Fault.VALUE if there else Fault.MISSING,
                 "boolean" if is_flag else "",
-                () if is_flag else (value,),
-                is_exact=False,
+                () if is_flag else (value, *(one for one in others if one != "or")),
+                is_exact=len(path) > 1,
             )
 
     def _around_all(self, text: str) -> Iterator[FieldFault]:
@@ -519,10 +524,12 @@ class Prose:
         """Read under which name something has to be put that was not sent."""
         told = _PUT.search(text)
         name = told["name"] if told else ""
-        is_name = name not in self._sent and bool(told and told["quote"])
+        is_marked = bool(told and told["quote"]) or "." in name
+        is_name = name not in self._sent and is_marked
         known = NO_NAMES | _NO_PLACES | {*self._sent}
         if is_name or (name and name.lower() not in known and not type_of_word(name)):
-            yield FieldFault((name,), Fault.MISSING, is_exact=False)
+            path = path_of(name, self._sent)
+            yield FieldFault(path, Fault.MISSING, is_exact=len(path) > 1)
 
     def in_object_with(self, text: str, above: Path) -> Iterator[FieldFault]:
         """Read what an object has to have, where something else was sent for it."""
