@@ -220,6 +220,7 @@ def _is_unheard(code: str) -> bool:
 _RECEIVED = word_set(
     "received submitted delivered stored saved recorded filed created noted thanks"
 )
+"""What a yes may say of what was sent, beside the words for states."""
 
 
 def yes_marks(body: JSON) -> YesMarks:

@@ -270,6 +270,8 @@ _PART_OF_CREDITS = re.compile(rf"(.+?)_?({'|'.join(_PARTS)})_?credits", re.IGNOR
 
 def _in_whole_credits(name: str, value: JSON) -> tuple[str, JSON]:
     """Return `fee_centicredits` as `fee_credits`, and what is in it in credits."""
+    if not spelling(name).endswith(_PARTS_OF_CREDITS):
+        return name, value
     part, amount = _PART_OF_CREDITS.fullmatch(name), as_exact_amount(value)
     if part is None or amount is None:
         return name, value

@@ -411,7 +411,7 @@ _LANGUAGE = re.compile(r"[a-z]{2}[-_][A-Z]{2}")
 _CONDITION = ("if",)
 _BEFORE = frozenset({"from", "current", "previous", "old", "expected", "if"})
 """Words of the names of a state that is changed, and not of what it becomes."""
-_COLLECTION = re.compile(r"(?:://|/documents/).*?([\w-]{1,40})/[\w-]+/?$")
+_COLLECTION = re.compile(r"(?:://.*|/documents(?:/.*)?)/([\w-]{1,40})/[\w-]+/?$")
 _CLEAR_START = 3
 """In letters, of a word, as in "ISP-201" under `Ispolnitel`."""
 

@@ -20,7 +20,7 @@ from journeyman.network.service_model.refusals.words import OPTION, strings_in
 from journeyman.network.service_model.request import leaf_names
 
 _NAME = "operationName"
-OPERATIONS = (_NAME, "operation", "query")
+_OPERATIONS = (_NAME, "operation", "query")
 """Where GraphQL, and what is made like it, has the name of what is called."""
 _SIGNATURE = LazyPattern(
     r"(?<!mutation )(?<!query )\b(\w+)\(\$\w+: ?[^()]{1,200}\)(?! ?\{)"
@@ -42,8 +42,8 @@ def wanted_operation(body: JSON, sent: JSON) -> list[FieldFault]:
     ours = leaf_names(sent)
     told = {word for text in texts for word in OPTION.findall(text)}
     is_in_words = any(map(_NAME_IN_WORDS.search, texts))
-    names = [one for one in OPERATIONS if one in ours]
-    names += [_NAME] if is_in_words else [one for one in OPERATIONS if one in told]
+    names = [one for one in _OPERATIONS if one in ours]
+    names += [_NAME] if is_in_words else [one for one in _OPERATIONS if one in told]
     if not names or not options or not ours.isdisjoint(options):
         return []
     name, *_ = names
@@ -72,7 +72,7 @@ def in_variables(
     texts = islice(strings_in(body), MAX_NODES)
     named = {name for text in texts for one in _VARIABLE.findall(text) for name in one}
     ours = leaf_names(sent)
-    is_operation = not ours.isdisjoint(OPERATIONS)
+    is_operation = not ours.isdisjoint(_OPERATIONS)
     for one in found:
         is_lacking = one.fault is Fault.MISSING and one.path[-1] in ours
         is_variable = one.path[0] in named and (is_operation or is_lacking)
