@@ -2275,6 +2275,13 @@ FOUND_BY_TESTS: Mapping[str, tuple[SourceMutant, ...]] = {
             "network/service_model/test_search.py",
         ),
         SourceMutant(
+            "the word for everything is a currency",
+            "network/service_model/vocabulary.py",
+            '"aed afn amd aoa',
+            '"aed afn all amd aoa',
+            "network/test_answers.py",
+        ),
+        SourceMutant(
             "our id in a sentence means nothing",
             "network/service_model/context.py",
             "if len(findings) == 1 and _shows_our_id(findings[0], refused, sent):",
