@@ -2282,6 +2282,20 @@ FOUND_BY_TESTS: Mapping[str, tuple[SourceMutant, ...]] = {
             "network/test_answers.py",
         ),
         SourceMutant(
+            "what is said of a document is said of the body",
+            "network/service_model/refusals/refusal.py",
+            "way = ways.pop() if is_one else ()",
+            "way = ()",
+            "network/service_model/test_said_by_frameworks.py",
+        ),
+        SourceMutant(
+            "what MongoDB specified is not read",
+            "network/service_model/notation.py",
+            'kind, options = specified.get("bsonType"), specified.get("enum")',
+            "kind, options = None, None",
+            "network/service_model/test_said_by_frameworks.py",
+        ),
+        SourceMutant(
             "our id in a sentence means nothing",
             "network/service_model/context.py",
             "if len(findings) == 1 and _shows_our_id(findings[0], refused, sent):",

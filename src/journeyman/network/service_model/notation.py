@@ -727,11 +727,28 @@ def in_plain_form(body: JSON, depth: int = 0) -> JSON:
         return body
     if isinstance(body, list):
         return [in_plain_form(one, depth + 1) for one in body]
+    body = _of_mongodb(body)
     return {
         name: in_plain_form(one, depth + 1)
         for name, one in body.items()
         if not (isinstance(one, str) and one in _OF_NO_FIELD)
     }
+
+
+def _of_mongodb(told: dict[str, JSON]) -> dict[str, JSON]:
+    """Return what MongoDB's schema says of a property with plain keys.
+
+    It says under `details` which operator was not satisfied, as it was specified.
+    """
+    name, details = told.get("propertyName"), told.get("details")
+    first = details[0] if isinstance(details, list) and details else None
+    specified = first.get("specifiedAs") if isinstance(first, dict) else None
+    if not (name and isinstance(first, dict) and isinstance(specified, dict)):
+        return told
+    kind, options = specified.get("bsonType"), specified.get("enum")
+    said = {"field": name, "message": first.get("reason", "")}
+    more = {"expectedType": kind, "enum": options}
+    return said | {key: one for key, one in more.items() if one is not None}
 
 
 _DEEPEST = 10
@@ -758,6 +775,8 @@ _PLAIN_FORMS: tuple[tuple[LazyPattern, str | Callable[[re.Match[str]], str]], ..
     ),
     (LazyPattern(r"^\S+ is not a valid value for ([\w.-]+)\.?$"), r'"\1" is invalid'),
     (LazyPattern(r"^[\w-]+ is not a valid resource\.?$"), '"type" is invalid'),
+    # MongoDB, whose ways to a field begin with the name of the command
+    (LazyPattern(r"^BSON field '\w+\."), "BSON field '"),
     # Elasticsearch: the place in our bytes, its own name of the object, and a field
     (LazyPattern(r"^\[\d+:\d+\] \[\w+\] "), ""),
     (LazyPattern(r"(?<= field )\[([\w.]+)\]"), r'"\1"'),
