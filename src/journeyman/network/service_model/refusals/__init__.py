@@ -12,6 +12,7 @@ they stand (decision 0113). Nothing here raises.
 `refusal` reads a whole refusal. `structures` goes through its JSON and finds what
 stands beside what (by `keys`), `sentences` finds the names in its sentences, `words`
 what is said of them, and `unclear` reads what is left. `bounds` finds how large a
-number has to be, and `position` where in our bytes a parser has stopped. All of them
-tell it as `faults`.
+number has to be, and `position` where in our bytes a parser has stopped. `rpc` and
+`firestore` know what GraphQL, JSON-RPC and Firestore prescribe. All of them tell it as
+`faults`.
 """
