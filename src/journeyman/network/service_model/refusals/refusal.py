@@ -137,10 +137,10 @@ def read_refusal(
 def _where_sent(found: list[FieldFault], sent: JSON) -> Iterator[FieldFault]:
     """Yield what is said of an object of ours, as if it were all, with the way to it.
 
-    As MongoDB does of the `document` that it was given: what was sent of it tells where
-    all of it belongs.
+    As MongoDB does of the `document` that it was given: the names that it does not know
+    are ours, and tell where they were sent.
     """
-    known = [o for o in found if o.fault is not Fault.MISSING and o.is_exact]
+    known = [one for one in found if one.fault is Fault.UNKNOWN and one.is_exact]
     objects = [way for way, one in walk(sent) if way and isinstance(one, dict)]
     ways = {
         next((w for w in objects if value_at(sent, (*w, *one.path)) is not None), ())
