@@ -2282,13 +2282,6 @@ FOUND_BY_TESTS: Mapping[str, tuple[SourceMutant, ...]] = {
             "network/test_answers.py",
         ),
         SourceMutant(
-            "what is said of a document is said of the body",
-            "network/service_model/refusals/refusal.py",
-            "way = ways.pop() if is_one else ()",
-            "way = ()",
-            "network/service_model/test_said_by_frameworks.py",
-        ),
-        SourceMutant(
             "what MongoDB specified is not read",
             "network/service_model/notation.py",
             'kind, options = specified.get("bsonType"), specified.get("enum")',

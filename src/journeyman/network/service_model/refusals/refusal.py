@@ -130,27 +130,7 @@ def read_refusal(
     if is_open:
         clear = _without_listed(clear, named_in_list(told, sent))
     clear = clear or ([*said_of_one(body, sent)] if is_open else [])
-    clear = [*_where_sent(clear, sent)]
     return tuple(_judged(clear, told, sent, phrases))
-
-
-def _where_sent(found: list[FieldFault], sent: JSON) -> Iterator[FieldFault]:
-    """Yield what is said of an object of ours, as if it were all, with the way to it.
-
-    As MongoDB does of the `document` that it was given: the names that it does not know
-    are ours, and tell where they were sent.
-    """
-    known = [one for one in found if one.fault is Fault.UNKNOWN and one.is_exact]
-    objects = [way for way, one in walk(sent) if way and isinstance(one, dict)]
-    ways = {
-        next((w for w in objects if value_at(sent, (*w, *one.path)) is not None), ())
-        for one in known
-    }
-    is_one = len(ways) == 1 and all(value_at(sent, one.path) is None for one in known)
-    way = ways.pop() if is_one else ()
-    for one in found:
-        is_inside = one.is_exact and value_at(sent, one.path[:1]) is None
-        yield replace(one, path=(*way, *one.path)) if is_inside else one
 
 
 def _or_on_the_way(
