@@ -773,8 +773,6 @@ _PLAIN_FORMS: tuple[tuple[LazyPattern, str | Callable[[re.Match[str]], str]], ..
         LazyPattern(r"^The resource object does not contain a key\.?$"),
         'missing field "data.id"',
     ),
-    (LazyPattern(r"^\S+ is not a valid value for ([\w.-]+)\.?$"), r'"\1" is invalid'),
-    (LazyPattern(r"^[\w-]+ is not a valid resource\.?$"), '"type" is invalid'),
     # MongoDB, whose ways to a field begin with the name of the command
     (LazyPattern(r"^BSON field '\w+\."), "BSON field '"),
     # Elasticsearch: the place in our bytes, its own name of the object, and a field

@@ -276,7 +276,7 @@ _OF_ONE = LazyPattern(r"\bbe \[(?=\w)")
 _TAIL = LazyPattern(r":\s*([\w.:+/-]{1,40}(?:,\s*[\w.:+/-]{1,40})+)\W*$")
 """Where a sentence about a value ends in a list, in any language."""
 ONLY_ONE = any_case(
-    r"(?:\b(?:allowed|valid|accepted|supported|possible|known|available|persisted"
+    r"(?:\b(?:allowed|valid|accepted|supported|possible"
     r"|permitted|enum|one of|only|from|sein|ser|être|essere|zijn|być)(?: \w+){0,3}:"
     r"|\bmust be(?= \S+ \(was)|\bbe in \(|\bone of|expected \()\s*"
     rf"[\[({{]?[`'\"]?({BARE_ITEM})[`'\"]?(?:[\])}}]{{0,2}}\W*$|\) but\b| \(was\b)"
